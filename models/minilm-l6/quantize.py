@@ -2,11 +2,12 @@
 
 Two properties decide how it is done, and onnxruntime's own dynamic quantisation has neither:
 
-* A text's vector must not depend on its neighbours in the batch, or a cached vector and a fresh one differ and the
-  order of registration shows in the ranking. So activations are scaled per token (row), not per tensor.
-* Processors without VNNI instructions add pairs of u8 x s8 products in 16 bits and saturate. With activations up
-  to 255, weights within +-64 keep the worst pair, 255 * 64 * 2 = 32,640, below 32,767: every processor gives the
-  same integer products.
+* A text's vector must not depend on its neighbours in the batch, or a cached vector and a fresh one differ
+  and the order of registration shows in the ranking. So activations are scaled per token (row), not per
+  tensor.
+* Processors without VNNI instructions add pairs of u8 x s8 products in 16 bits and saturate. With activations
+  up to 255, weights within +-64 keep the worst pair, 255 * 64 * 2 = 32,640, below 32,767: every processor
+  gives the same integer products.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ WEIGHT_LIMIT = 64
 """Largest absolute quantised weight; see the module docstring."""
 
 GELU_FLOOR = np.float32(0.17)
-"""GELU never goes below -0.16997, so its output shifted by this is non-negative and may use all 255 levels."""
+"""GELU never goes below -0.16997, so its output shifted by this is non-negative and may use all 255
+levels."""
 
 
 def quantize(model: onnx.ModelProto, *, embedding_rows: int, gelu_width: int) -> None:
@@ -33,7 +35,12 @@ def quantize(model: onnx.ModelProto, *, embedding_rows: int, gelu_width: int) ->
     graph = _Rewriter(model.graph)
     for node in list(model.graph.node):
         weight = graph.weight_of(node)
-        if node.op_type == "Gather" and weight is not None and weight.ndim == 2 and len(weight) >= embedding_rows:
+        if (
+            node.op_type == "Gather"
+            and weight is not None
+            and weight.ndim == 2
+            and len(weight) >= embedding_rows
+        ):
             graph.embedding(node, weight)
         elif node.op_type == "MatMul" and weight is not None:
             graph.linear(node, weight, after_gelu=weight.shape[0] == gelu_width)
@@ -84,14 +91,16 @@ class _Rewriter:
         if source not in self.quantized:
             self.quantized.add(source)
             self._quantize_rows(source, after_gelu=after_gelu)
-        zero = self._constant("zero_gelu", np.uint8(0)) if after_gelu else self._constant("zero", np.uint8(128))
+        zero = (
+            self._constant("zero_gelu", np.uint8(0)) if after_gelu else self._constant("zero", np.uint8(128))
+        )
         self._add("MatMulInteger", [f"{source}_uint8", f"{name}_int8", zero], f"{out}_int32")
         self._add("Cast", [f"{out}_int32"], f"{out}_wide", to=TensorProto.FLOAT)
         self._add("Mul", [f"{out}_wide", f"{source}_scale"], f"{out}_rows")
         self._add("Mul", [f"{out}_rows", f"{name}_scale"], out)
 
     def _quantize_rows(self, source: str, *, after_gelu: bool) -> None:
-        """Write uint8 rows and their scales: around 128, or from 0 where the values are known to be >= -floor."""
+        """Write uint8 rows and their scales: around 128, or from 0 where values are never below -floor."""
         half = self._constant("half", np.float32(0.5))  # a cast cuts off: adding one half rounds
         if after_gelu:
             floor = self._constant("gelu_floor", GELU_FLOOR)

@@ -15,12 +15,13 @@ Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 class Embedder(Protocol):
     """Anything that turns texts into vectors whose dot product tells how near two meanings are.
 
-    A class of yours needs these two attributes and two methods and inherits nothing. Documents and queries are
-    encoded by separate methods because many models were trained with a different prompt for each.
+    A class of yours needs these two attributes and two methods and inherits nothing. Documents and queries
+    are encoded by separate methods because many models were trained with a different prompt for each.
 
     Attributes:
-        id: Names the model *and* everything that changes its vectors (weights, prompts, pooling). It is stored
-            in every index and is the cache's key: two embedders with the same id must give the same vectors.
+        id: Names the model *and* everything that changes its vectors (weights, prompts, pooling). It is
+            stored in every index and is the cache's key: two embedders with the same id must give the same
+            vectors.
         dimension: Columns of every matrix it returns.
     """
 

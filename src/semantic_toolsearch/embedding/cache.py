@@ -1,0 +1,183 @@
+"""Hashes of texts come in; the vectors embedded for them earlier, by any process, go out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from semantic_toolsearch.errors import ConfigError
+
+Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
+
+logger = logging.getLogger("semantic_toolsearch")
+
+FILE_NAME = "embeddings.sqlite3"
+ENVIRONMENT_VARIABLE = "TOOLSEARCH_CACHE_DIR"
+
+_APPLICATION = 0x54534543  # "TSEC", so that another program's database is not mistaken for a cache
+_FORMAT = 1
+_WAIT = 30.0  # seconds that one process waits for another's write
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS vectors (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,  -- grows with every write: the lowest is the oldest
+    embedder TEXT NOT NULL,
+    text_hash TEXT NOT NULL,
+    vector BLOB NOT NULL,
+    checksum BLOB NOT NULL,
+    UNIQUE (embedder, text_hash)
+)
+"""
+
+
+def default_cache_path() -> Path:
+    """Where the cache lies unless told otherwise: ``$TOOLSEARCH_CACHE_DIR``, else the user's cache folder."""
+    import platformdirs
+
+    folder = os.environ.get(ENVIRONMENT_VARIABLE)
+    return Path(folder or platformdirs.user_cache_dir("semantic_toolsearch", appauthor=False)) / FILE_NAME
+
+
+class EmbeddingCache:
+    """Vectors on disk, addressed by embedder id and text hash, shared by any number of processes and threads.
+
+    A cache may only ever save time. So whatever is wrong with its file (damaged, not writable, locked,
+    written by another program) it is then treated as empty, with one warning of the logger
+    ``semantic_toolsearch``, and an entry whose checksum does not match counts as absent.
+
+    Args:
+        path: The cache file; its folder is made when needed. None is `default_cache_path`.
+        max_entries: Beyond this many vectors the oldest written are removed.
+
+    Raises:
+        ConfigError: ``max_entries`` is below 1.
+    """
+
+    def __init__(self, path: Path | str | None = None, *, max_entries: int = 100_000) -> None:
+        if max_entries < 1:
+            raise ConfigError(f"EmbeddingCache: max_entries must be at least 1, not {max_entries!r}")
+        self.path = default_cache_path() if path is None else Path(path)
+        self.max_entries = max_entries
+        self._warned = False
+
+    def get_many(self, embedder_id: str, hashes: Sequence[str]) -> dict[str, Vector]:
+        """Look up vectors; hashes that are not stored, or not intact, are missing from the result."""
+        found: dict[str, Vector] = {}
+        if not hashes or not self.path.exists():
+            return found
+        try:
+            with self._connection() as connection:
+                rows = connection.execute(
+                    "SELECT text_hash, vector, checksum FROM vectors "
+                    "WHERE embedder = ? AND text_hash IN (SELECT value FROM json_each(?))",
+                    (embedder_id, json.dumps(list(hashes))),
+                )
+                for key, vector, checksum in rows:
+                    if checksum == _checksum(embedder_id, key, vector):
+                        found[key] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
+        except (sqlite3.Error, OSError, TypeError, ValueError) as error:
+            self._warn("read", error)
+        return found
+
+    def put_many(self, embedder_id: str, vectors: Mapping[str, Vector]) -> None:
+        """Store vectors by text hash, all or none, then remove the oldest beyond ``max_entries``."""
+        rows = []
+        for text_hash, vector in vectors.items():
+            data = np.ascontiguousarray(vector, dtype="<f4").tobytes()
+            rows.append((embedder_id, text_hash, data, _checksum(embedder_id, text_hash, data)))
+        if not rows:
+            return
+        try:
+            with self._connection() as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.executemany(
+                    "INSERT OR REPLACE INTO vectors (embedder, text_hash, vector, checksum) "
+                    "VALUES (?, ?, ?, ?)",
+                    rows,
+                )
+                connection.execute(
+                    "DELETE FROM vectors WHERE number <= "
+                    "(SELECT number FROM vectors ORDER BY number DESC LIMIT 1 OFFSET ?)",
+                    (self.max_entries,),
+                )
+                connection.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            self._warn("written", error)
+
+    def __len__(self) -> int:
+        """Vectors stored; 0 when the file cannot be used."""
+        if not self.path.exists():
+            return 0
+        try:
+            with self._connection() as connection:
+                return int(connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
+        except (sqlite3.Error, OSError) as error:
+            self._warn("read", error)
+            return 0
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for one operation: nothing stays open that a fork or another thread could share."""
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
+        try:
+            _prepare(connection)
+            yield connection
+        finally:
+            connection.close()
+
+    def _warn(self, action: str, error: Exception) -> None:
+        if not self._warned:
+            self._warned = True
+            logger.warning(
+                "the embedding cache %s cannot be %s (%s: %s); going on without it. Delete the file if it is "
+                "damaged, or set %s to a folder that can be written.",
+                self.path, action, type(error).__name__, error, ENVIRONMENT_VARIABLE,
+            )  # fmt: skip
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Create the table in a new file; refuse a file that is not this cache."""
+    application, version = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+    )
+    if (application, version) == (_APPLICATION, _FORMAT):
+        return
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application not in (0, _APPLICATION) or version not in (0, _FORMAT) or (application == 0 and tables):
+        raise sqlite3.DatabaseError(f"not an embedding cache of format {_FORMAT}")
+    _use_write_ahead_log(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(_SCHEMA)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {_FORMAT}")
+    connection.execute("COMMIT")
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Let readers go on while one process writes; SQLite itself does not wait when it switches."""
+    until = time.monotonic() + _WAIT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+
+
+def _checksum(embedder_id: str, text_hash: str, vector: bytes) -> bytes:
+    digest = hashlib.blake2b(f"{embedder_id}\0{text_hash}\0".encode(), digest_size=16)
+    digest.update(vector)
+    return digest.digest()
