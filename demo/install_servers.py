@@ -74,8 +74,8 @@ def pip(folder: Path, *what: str) -> str:
 
 
 def say(environment: str, text: str) -> None:
-    """Print one line; flushed, for two environments take turns."""
-    print(f"  {environment}: {text}", flush=True)
+    """Print one line in one write, for two environments take turns."""
+    print(f"  {environment}: {text}\n", end="", flush=True)
 
 
 if __name__ == "__main__":
