@@ -33,10 +33,11 @@ RESERVED_NAMES = frozenset({"tool_search", "call_tool"})
 # Words written in mixed case that their readers take for one word.
 # fmt: off
 _BRANDS = (
-    "OAuth", "OpenAI", "OpenAPI", "GitHub", "GitLab", "BitBucket", "YouTube", "LinkedIn", "WhatsApp", "PayPal",
-    "WordPress", "HubSpot", "SharePoint", "OneDrive", "OneNote", "PowerPoint", "JavaScript", "TypeScript",
-    "GraphQL", "PostgreSQL", "MySQL", "SQLite", "NoSQL", "MongoDB", "DynamoDB", "BigQuery", "ClickHouse",
-    "DevOps", "WebSocket", "WiFi", "LaTeX", "PyPI", "iOS", "iPadOS", "iPhone", "iPad", "iCloud", "macOS", "eBay",
+    "OAuth", "OpenAI", "OpenAPI", "GitHub", "GitLab", "BitBucket", "YouTube", "LinkedIn", "WhatsApp",
+    "PayPal", "WordPress", "HubSpot", "SharePoint", "OneDrive", "OneNote", "PowerPoint", "JavaScript",
+    "TypeScript", "GraphQL", "PostgreSQL", "MySQL", "SQLite", "NoSQL", "MongoDB", "DynamoDB", "BigQuery",
+    "ClickHouse", "DevOps", "WebSocket", "WiFi", "LaTeX", "PyPI", "iOS", "iPadOS", "iPhone", "iPad", "iCloud",
+    "macOS", "eBay",
 )
 # fmt: on
 _BRAND = re.compile(f"(?:{'|'.join(_BRANDS)})(?![a-z])")
@@ -79,7 +80,8 @@ _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 _LEGAL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 # Latin letters that Unicode does not decompose, by the spelling their languages use without them.
 _LATIN = str.maketrans(
-    {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L",
+    {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O",
+     "ł": "l", "Ł": "L",
      "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i"}
 )  # fmt: skip
 
