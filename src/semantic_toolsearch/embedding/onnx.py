@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semantic_toolsearch.embedding.checks import checked
-from semantic_toolsearch.embedding.model_folder import MODEL, TOKENIZER, read_manifest, read_verified
 from semantic_toolsearch.embedding.protocol import Matrix
 from semantic_toolsearch.embedding.shipped import shipped_model
 from semantic_toolsearch.embedding.texts import as_texts
@@ -18,6 +17,8 @@ from semantic_toolsearch.errors import ConfigError, EmbedderError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+# model_folder is imported where it is used: building pydantic models is a tenth of this package's import.
 
 CHARACTERS_PER_TOKEN = 40
 """Texts are cut at this many characters per allowed token before they are tokenised: far more than any real
@@ -57,6 +58,8 @@ class OnnxEmbedder:
     dimension: int
 
     def __init__(self, folder: Path | str | None = None, *, threads: int = 1, batch_size: int = 32) -> None:
+        from semantic_toolsearch.embedding.model_folder import MODEL, read_manifest
+
         for name, value in (("threads", threads), ("batch_size", batch_size)):
             if value < 1:
                 raise ConfigError(f"OnnxEmbedder: {name} must be at least 1, not {value!r}")
@@ -95,6 +98,8 @@ class OnnxEmbedder:
 
     def _load(self) -> tuple[Tokenizer, Any]:
         """Verify and open the model once; a failure is not remembered, so a repaired folder works."""
+        from semantic_toolsearch.embedding.model_folder import MODEL, TOKENIZER, read_verified
+
         with self._lock:
             if self._loaded is None:
                 model = read_verified(self.folder, self._manifest, MODEL)

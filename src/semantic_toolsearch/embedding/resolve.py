@@ -24,9 +24,9 @@ def resolve_embedder(spec: str | Embedder = SHIPPED_MODELS[0]) -> Embedder:
     if isinstance(spec, str):
         if spec not in SHIPPED_MODELS:
             raise ConfigError(
-                f"no embedding model named {spec!r} is shipped; there is: {', '.join(SHIPPED_MODELS)}. For any "
-                f"other model pass an object: SentenceTransformerEmbedder({spec!r}) for a folder or a hub "
-                f"name, OpenAICompatibleEmbedder(base_url, {spec!r}) for an endpoint."
+                f"no embedding model named {spec!r} is shipped; there is: {', '.join(SHIPPED_MODELS)}. "
+                f"For any other model pass an object: SentenceTransformerEmbedder({spec!r}) for a folder or "
+                f"a hub name, OpenAICompatibleEmbedder(base_url, {spec!r}) for an endpoint."
             )
         return OnnxEmbedder(shipped_model(spec))
     # Looked up on the class: reading `id` or `dimension` of an instance may load a model or ask an endpoint.
