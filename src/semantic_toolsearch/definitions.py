@@ -53,7 +53,7 @@ class ToolDefinition(BaseModel):
     """Raw name, as its owner calls it. Hidden characters stay in it; they never reach a wire name."""
     description: str = ""
     parameters: dict[str, Any] = Field(default_factory=empty_object)
-    """JSON Schema as registered; arguments are validated by it. Its wire form is `schemas.wire_projection`."""
+    """JSON Schema as registered; arguments are validated by it. Its wire form: `schemas.wire_projection`."""
     namespace: str | None = None
     """Server or category."""
     defer: DeferPolicy = "automatic"
@@ -79,8 +79,7 @@ class ToolDefinition(BaseModel):
         return self._problems
 
     def recheck(self) -> Self:
-        """Return this definition, checked again where `model_copy` or `model_construct` went around the
-        checks.
+        """Return this definition, checked anew where `model_copy` or `model_construct` went around it.
 
         Raises:
             InvalidToolError: As on construction.

@@ -30,6 +30,8 @@ MAP_KEYWORDS: Final = frozenset(
 DATA_KEYWORDS: Final = frozenset({"default", "const", "enum", "examples", "example"})
 """JSON Schema keywords whose value is data: text below them must not be altered."""
 
+_EXACT: Final = 2**53
+
 Mode: TypeAlias = Literal["schema", "names", "data"]
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]{0,79}")
@@ -118,7 +120,7 @@ class _Copier:
                 if kind is str:
                     if not (item.isascii() and item.isprintable()):
                         item = self._text(item, frame)
-                elif item is not None and kind is not bool:
+                elif item is not None and kind is not bool and not (kind is int and -_EXACT < item < _EXACT):
                     child = _container(item)
                     if child is not None:
                         frame.store(key, child.target)
@@ -182,9 +184,10 @@ class _Copier:
 
 
 def _container(item: Any) -> _Frame | None:
-    if isinstance(item, dict | Mapping):
+    kind = type(item)
+    if kind is dict or isinstance(item, Mapping):
         return _Frame(item, iter(list(item.items())), {}, "data")
-    if isinstance(item, list | tuple):
+    if kind is list or isinstance(item, list | tuple):
         return _Frame(item, iter(list(enumerate(item))), [], "data")
     return None
 

@@ -9,7 +9,7 @@ from semantic_toolsearch.json_values import MAX_DEPTH, MAX_VALUES, copy_json
 from semantic_toolsearch.schema_repair import WHERE
 from semantic_toolsearch.schema_walk import References, walk
 
-__all__ = ["wire_projection"]
+__all__ = ["require_object", "wire_projection"]
 
 MAX_MERGED: Final = 1_000
 """Union branches that are merged into one object; more than that is no tool's argument list."""
@@ -40,17 +40,29 @@ def wire_projection(parameters: dict[str, Any]) -> tuple[dict[str, Any], tuple[s
     Raises:
         InvalidToolError: No call with named arguments can satisfy the schema.
     """
+    merged, notes = _as_object(parameters)
+    if merged is parameters:
+        return _modern(_closed(parameters)), ()
+    return _modern(_keep_targets(parameters, _closed(merged))), notes
+
+
+def require_object(parameters: dict[str, Any]) -> None:
+    """Raise InvalidToolError where `wire_projection` would; much cheaper for ordinary schemas."""
+    _as_object(parameters)
+
+
+def _as_object(parameters: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the schema itself where nothing needs merging, else the merged object and the notes on it."""
     if not any(keyword in parameters for keyword in (*_FORBIDDEN, "$ref")):
         if not _may_be_object(parameters):
             raise InvalidToolError(f"{WHERE}.type: {parameters['type']!r}; {_NO_OBJECT}")
-        return _modern(_closed(parameters)), ()
+        return parameters, ()
     merger = _Merger(parameters)
     merged = merger.merge(parameters, frozenset())
     if merged is None:
-        raise InvalidToolError(
-            f"{WHERE}: {merger.failure or 'no branch of the schema is an object'}; {_NO_OBJECT}"
-        )
-    return _modern(_keep_targets(parameters, _closed(merged))), tuple(dict.fromkeys(merger.notes))
+        reason = merger.failure or "no branch of the schema is an object"
+        raise InvalidToolError(f"{WHERE}: {reason}; {_NO_OBJECT}")
+    return merged, tuple(dict.fromkeys(merger.notes))
 
 
 def _may_be_object(schema: dict[str, Any]) -> bool:

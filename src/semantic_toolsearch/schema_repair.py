@@ -49,9 +49,12 @@ def repair_schema(value: Any) -> tuple[dict[str, Any] | None, tuple[Problem, ...
     if schema.get("properties") and not isinstance(schema["properties"], dict):
         kind = type(schema["properties"]).__name__
         return None, (*problems, Problem(f"{WHERE}.properties", f"maps names to schemas; this is {kind}"))
+    referring = False
     for node in walk(schema, follow=True):
         problems.extend(_mend(node))
-    problems.extend(_mend_references(schema))
+        referring = referring or "$ref" in node.schema or "$dynamicRef" in node.schema
+    if referring:
+        problems.extend(_mend_references(schema))
     if not schema.keys() - _ANNOTATIONS:
         schema |= empty_object()
         problems.append(Problem(WHERE, "an empty schema: read as a call without arguments"))
