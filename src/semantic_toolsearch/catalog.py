@@ -10,7 +10,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, overload
 
-from semantic_toolsearch.cleaning import clean_prose
+from semantic_toolsearch.cleaning import clean_prose, strip_hidden
 from semantic_toolsearch.definitions import POLICIES, DeferPolicy, ToolDefinition
 from semantic_toolsearch.errors import (
     CatalogError,
@@ -22,7 +22,7 @@ from semantic_toolsearch.errors import (
 from semantic_toolsearch.lookup import NameTable
 from semantic_toolsearch.names import nearest, wire_names
 from semantic_toolsearch.reading import read_definition
-from semantic_toolsearch.report import CatalogReport, Problem, ReportEntry
+from semantic_toolsearch.report import CatalogReport, Problem, ReportEntry, Status
 from semantic_toolsearch.sources import Place, places
 
 __all__ = ["Catalog"]
@@ -46,6 +46,10 @@ class Catalog:
         InvalidToolError: Strict, and a definition cannot be used.
         DuplicateToolError: Strict, and a definition has the namespace and name of an earlier one.
     """
+
+    _tools: tuple[ToolDefinition, ...]
+    _report: CatalogReport
+    _descriptions: dict[str, str]
 
     def __init__(self, tools: Iterable[Any] | Mapping[str, Any] = (), *, strict: bool = False) -> None:
         descriptions: dict[str, str] = {}
@@ -112,6 +116,16 @@ class Catalog:
         """
         return self._names.find(name) if isinstance(name, str) else ()
 
+    def exact(self, name: str) -> tuple[int, ...]:
+        """Return the positions that a name means when taken literally.
+
+        A wire name means its tool alone; a raw or qualified name means every tool that bears it.
+        """
+        if not isinstance(name, str):
+            return ()
+        position = self._names.wire.get(name)
+        return self._names.exact(name) if position is None else (position,)
+
     def position(self, name: str) -> int:
         """Return the position of the tool with this name.
 
@@ -164,10 +178,11 @@ class Catalog:
         """
         if namespace is not None and not isinstance(namespace, str):
             raise CatalogError(f"A namespace is text or None, not {type(namespace).__name__}.")
+        namespace = namespace if namespace and strip_hidden(namespace).strip() else None
         descriptions = dict(self._descriptions)
         if namespace is not None:
             descriptions.pop(namespace, None)
-        fresh, report = _read(places(tools, descriptions), strict, namespace or None)
+        fresh, report = _read(places(tools, descriptions), strict, namespace)
         start = next(
             (i for i, tool in enumerate(self._tools) if tool.namespace == namespace), len(self._tools)
         )
@@ -249,7 +264,7 @@ def _read(
                 raise kind(f"Tool definition {entry}. Mend it, or read without strict=True to leave it out.")
         else:
             tools[tool.identity] = tool
-            status = "repaired" if any(problem.changed for problem in problems) else "ok"
+            status: Status = "repaired" if any(problem.changed for problem in problems) else "ok"
             entry = ReportEntry(place.position, place.where, name, owner, status, problems)
         entries.append(entry)
     return tuple(tools.values()), CatalogReport(tuple(entries))

@@ -10,12 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, Pr
 from semantic_toolsearch.cleaning import clean_prose, has_hidden, replace_surrogates, strip_hidden
 from semantic_toolsearch.errors import InvalidToolError
 from semantic_toolsearch.json_values import NotJsonError, copy_json, json_path
+from semantic_toolsearch.marking import tool
 from semantic_toolsearch.report import Problem
 from semantic_toolsearch.schema_projection import require_object
 from semantic_toolsearch.schema_repair import empty_object
 from semantic_toolsearch.schemas import repair_schema
 
-__all__ = ["LONG_DESCRIPTION", "MAX_NAME", "DeferPolicy", "ToolDefinition", "UnusableToolError"]
+__all__ = ["LONG_DESCRIPTION", "MAX_NAME", "DeferPolicy", "ToolDefinition", "UnusableToolError", "tool"]
 
 DeferPolicy: TypeAlias = Literal["never", "automatic", "always"]
 POLICIES: Final = get_args(DeferPolicy)

@@ -6,88 +6,18 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar, overload
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from pydantic import ConfigDict, Field, create_model
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from semantic_toolsearch.definitions import UnusableToolError
-from semantic_toolsearch.errors import ConfigError
+from semantic_toolsearch.marking import mark_of
 from semantic_toolsearch.report import Problem
 
-__all__ = ["is_function", "read_function", "tool"]
-
-_MARK: Final = "__toolsearch__"
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """What `tool` says about a function; a `functools.wraps` wrapper inherits it with the attributes."""
-
-    defer: str = "automatic"
-    namespace: str | None = None
-    aliases: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-
-
-@overload
-def tool(function: _F, /) -> _F: ...
-@overload
-def tool(
-    *,
-    deferred: bool = False,
-    never: bool = False,
-    namespace: str | None = None,
-    aliases: Iterable[str] = (),
-    tags: Iterable[str] = (),
-) -> Callable[[_F], _F]: ...
-def tool(
-    function: _F | None = None,
-    /,
-    *,
-    deferred: bool = False,
-    never: bool = False,
-    namespace: str | None = None,
-    aliases: Iterable[str] = (),
-    tags: Iterable[str] = (),
-) -> _F | Callable[[_F], _F]:
-    """Mark a function as a tool and say how it travels; the function itself is returned, not a wrapper.
-
-    Args:
-        function: Given when used bare, as `@tool`.
-        deferred: Always defer it (policy `always`).
-        never: Always send its schema (policy `never`).
-        namespace: Server or category.
-        aliases: Other names to find it by.
-        tags: Words to find it by.
-
-    Raises:
-        ConfigError: `deferred` and `never` at once, aliases that are one string, or an object that takes no
-        mark.
-    """
-    if deferred and never:
-        raise ConfigError("tool(deferred=True, never=True) contradicts itself: give one of them.")
-    for label, words in (("aliases", aliases), ("tags", tags)):
-        if isinstance(words, str):
-            raise ConfigError(f"tool({label}={words!r}) is one string; give a list: {label}=[{words!r}].")
-    policy = "always" if deferred else "never" if never else "automatic"
-    mark = _Mark(policy, namespace, tuple(aliases), tuple(tags))
-
-    def decorate(function: _F) -> _F:
-        try:
-            setattr(function, _MARK, mark)
-        except (AttributeError, TypeError):
-            kind = type(function).__name__
-            raise ConfigError(
-                f"{kind} objects cannot be marked; wrap it in a function of your own."
-            ) from None
-        return function
-
-    return decorate if function is None else decorate(function)
+__all__ = ["is_function", "read_function"]
 
 
 def is_function(value: Any) -> bool:
@@ -114,7 +44,7 @@ def read_function(function: Callable[..., Any]) -> tuple[dict[str, Any], list[Pr
     description, documented = _documentation(inner)
     problems: list[Problem] = []
     parameters = _schema(function, inner, documented, problems)
-    mark = _mark(function)
+    mark = mark_of(function)
     fields: dict[str, Any] = {"name": name, "description": description, "parameters": parameters}
     fields |= {"defer": mark.defer, "namespace": mark.namespace, "aliases": mark.aliases, "tags": mark.tags}
     return fields, problems
@@ -130,20 +60,6 @@ def _innermost(function: Any) -> Any:
         else:
             break
     return function
-
-
-def _mark(function: Any) -> _Mark:
-    for _ in range(100):
-        mark = getattr(function, _MARK, None)
-        if isinstance(mark, _Mark):
-            return mark
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        else:
-            break
-    return _Mark()
 
 
 def _documentation(function: Any) -> tuple[str, dict[str, str]]:

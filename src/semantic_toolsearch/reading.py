@@ -46,7 +46,7 @@ def read_definition(source: Any, namespace: str | None = None) -> Reading:
         source: The definition. It is copied, never altered.
         namespace: Namespace of a definition that names none itself.
     """
-    if isinstance(source, ToolDefinition):
+    if issubclass(type(source), ToolDefinition):
         return _finish(
             lambda: _known(source, namespace), source.__dict__.get("name"), source.__dict__.get("namespace")
         )

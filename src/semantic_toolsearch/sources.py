@@ -44,7 +44,10 @@ def places(tools: Any, descriptions: dict[str, str]) -> Iterator[Place]:
             yield Place(position, f"tools[{position}]", None, source)
         return
     for position, source in enumerate(_iterate(tools)):
-        group = _group(source)
+        try:
+            group = _group(source)
+        except Exception:  # a foreign object that cannot even be looked at: reading it says so
+            group = None
         if group is None:
             yield Place(position, f"[{position}]", None, source)
             continue
