@@ -1,4 +1,4 @@
-"""The demo: a folder with a list of MCP servers and one of requests in; a tour of the whole job on a console out.
+"""The demo: a folder with lists of MCP servers and of requests in; a tour of the whole job on a console out.
 
 Everything shown is real: the servers are processes started here, the searches run on the shipped model, and
 the last part calls tools on their servers. Only the model's own lines there are written down, so that the
@@ -36,7 +36,7 @@ __all__ = ["run"]
 
 _CHARACTERS_PER_TOKEN = 4
 _START_TIMEOUT = 60.0
-_ANSWER_LINES = 5
+_ANSWER_LINES = 6
 
 _SEARCH_TOOL = {
     "name": "tool_search",
@@ -51,20 +51,10 @@ _SEARCH_TOOL = {
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """One ordinary request and the tools, as ``server.tool``, that would answer it; none for a request too far."""
+    """One ordinary request, and the tools as ``server.tool`` that would answer it (none: no server can)."""
 
     text: str
     right: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Script:
-    """A conversation with its model's part written down: what it searches, and what it calls when it finds it."""
-
-    user: str
-    query: str
-    tool: str
-    arguments: dict[str, Any]
 
 
 def run(console: Console, *, folder: Path = Path("demo")) -> int:
@@ -82,9 +72,8 @@ def run(console: Console, *, folder: Path = Path("demo")) -> int:
         MissingExtraError: The extra ``mcp`` is not installed.
     """
     started = time.perf_counter()
-    requests = [
-        _Request(entry["text"], tuple(entry["right"])) for entry in _read(folder, "requests")["requests"]
-    ]
+    read = _read(folder, "requests")
+    requests = [_Request(entry["text"], tuple(entry["right"])) for entry in read["requests"]]
     with tempfile.TemporaryDirectory(prefix="toolsearch-demo-", ignore_cleanup_errors=True) as name:
         work = Path(name)
         wanted = _servers(folder, work)
@@ -97,9 +86,12 @@ def run(console: Console, *, folder: Path = Path("demo")) -> int:
                 )
                 return 1
             with console.status("Building the index ..."):
-                search = ToolSearch(tools)
-                keyword = ToolSearch(tools, ranker="keyword")
-            _show_catalog(console, search)
+                building = time.perf_counter()
+                search = ToolSearch(tools, cache=False)
+                search.prepare()
+                seconds = time.perf_counter() - building
+            keyword = ToolSearch(tools, ranker="keyword")
+            _show_catalog(console, search, seconds)
 
             _heading(console, f"2. {len(requests)} ordinary requests")
             results = [
@@ -111,8 +103,8 @@ def run(console: Console, *, folder: Path = Path("demo")) -> int:
             _show_tokens(console, search, [ours for _, _, ours in results])
 
             _heading(console, "4. Search, load, call: the model's lines are scripted, all else is real")
-            for script in _scripts(work):
-                _play(console, script, search, servers)
+            for script in read["conversations"]:
+                _play(console, script, search, servers, work / "repository")
     console.print(Text(f"\nThe whole demo took {time.perf_counter() - started:.0f} s.", style="dim"))
     return 0
 
@@ -157,47 +149,63 @@ def _show_server(console: Console, report: ServerReport) -> None:
     console.print(line.append(f"   {report.note}", style="yellow") if report.note else line)
 
 
-def _show_catalog(console: Console, search: ToolSearch) -> None:
+def _show_catalog(console: Console, search: ToolSearch, seconds: float) -> None:
     report = search.report
-    console.print(f"  {len(search.catalog)} tools are searchable: {report}", markup=False, highlight=False)
+    text = Text(f"  {len(search.catalog)} tools, indexed in {seconds:.1f} s: ", style="bold")
+    text.append(
+        f"{len(report.ok)} as given, {len(report.repaired)} repaired, {len(report.quarantined)} left out"
+    )
+    console.print(text)
+    for entry in report.quarantined:
+        console.print(Text(f"  {entry}", style="yellow"))
 
 
 # 2. The requests
 
 
 def _show_requests(console: Console, results: list[tuple[_Request, SearchResult, SearchResult]]) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for title in ("A user says", "Keyword scheme finds", "semantic_toolsearch finds"):
-        table.add_column(title, header_style="dim")
-    right = [0, 0]
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
+    for title in ("A user says", "", "The keyword scheme loads", "", "semantic_toolsearch loads"):
+        table.add_column(title, overflow="fold")
+    places = []
     for request, *found in results:
-        cells = [_cell(request, result) for result in found]
-        right = [count + is_right for count, (is_right, _) in zip(right, cells, strict=True)]
-        table.add_row(Text(request.text), *(text for _, text in cells))
-    of = f"right at first place: {{}} of {len(results)}"
-    table.add_row("", Text(of.format(right[0]), style="bold"), Text(of.format(right[1]), style="bold"))
+        places.append([_place(request, result) for result in found])
+        cells = [_cells(request, result, place) for result, place in zip(found, places[-1], strict=True)]
+        table.add_row(Text(request.text), *(text for pair in cells for text in pair))
+    table.add_row()
+    for title, last in (("right tool first", 1), ("right tool among those loaded", sys.maxsize)):
+        counts = [
+            sum(place is not None and place <= last for place in column)
+            for column in zip(*places, strict=True)
+        ]
+        keyword, ours = (f"{count} of {len(results)}" for count in counts)
+        table.add_row(title, "", keyword, "", ours, style="bold")
     console.print(table)
 
 
-def _cell(request: _Request, result: SearchResult) -> tuple[bool, Text]:
-    """Whether the first tool is right, and what was loaded: its first tool, how many more, the right one's place."""
+def _place(request: _Request, result: SearchResult) -> int | None:
+    """Place of the right tool among those loaded, from 1; where no tool is right, 1 for loading none."""
+    if not request.right:
+        return None if result.tools else 1
+    places = (place for place, hit in enumerate(result.tools, 1) if _full_name(hit.tool) in request.right)
+    return next(places, None)
+
+
+def _cells(request: _Request, result: SearchResult, place: int | None) -> tuple[Text, Text]:
+    """A mark (right; right further down or only named; wrong), and the first tool loaded, how many more."""
     names = [_full_name(hit.tool) for hit in result.tools]
-    if not names:
-        is_right = not request.right
-        return is_right, _marked(is_right, "no tool fits" if is_right else "nothing found")
-    is_right = names[0] in request.right
-    more = f" (+{len(names) - 1})" if len(names) > 1 else ""
-    text = _marked(is_right, names[0] + more)
-    place = next((place for place, name in enumerate(names, start=1) if name in request.right), None)
-    if place is not None and not is_right:
-        text.append(f" right: no. {place}", style="yellow")
-    return is_right, text
-
-
-def _marked(is_right: bool, text: str) -> Text:
-    return Text("✓ " if is_right else "✗ ", style="green" if is_right else "red").append(
-        text, style="default"
-    )
+    text = names[0] if names else "nothing"
+    text += f" (+{len(names) - 1})" if len(names) > 1 else ""
+    hinted = next((name for hit in result.hints if (name := _full_name(hit.tool)) in request.right), None)
+    if place == 1:
+        mark, style = "✓", "green"
+    elif place is not None:
+        mark, style, text = "~", "yellow", f"{text}, right is no. {place}"
+    elif hinted is not None:
+        mark, style, text = "~", "yellow", f"{text}, but names {hinted}"
+    else:
+        mark, style = "✗", "red"
+    return Text(mark, style=style), Text(text)
 
 
 def _full_name(tool: ToolDefinition) -> str:
@@ -235,60 +243,47 @@ def _tokens(definitions: Iterable[dict[str, Any]]) -> int:
 # 4. The loop
 
 
-def _scripts(work: Path) -> list[_Script]:
-    """Two conversations; the second is about a repository made for it, and left out where git is not installed."""
-    scripts = [
-        _Script(
-            user="What time is it in Tokyo?",
-            query="current time in a city",
-            tool="time.get_current_time",
-            arguments={"timezone": "Asia/Tokyo"},
-        )
-    ]
-    if shutil.which("git"):
-        repository = _repository(work / "repository")
-        scripts.append(
-            _Script(
-                user="Which changes did we make last?",
-                query="history of commits",
-                tool="git.git_log",
-                arguments={"repo_path": str(repository), "max_count": 2},
-            )
-        )
-    return scripts
-
-
 def _repository(path: Path) -> Path:
     """A repository with two commits that touches nobody's settings."""
     path.mkdir()
     author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"]
-    steps = [["init", "-q"]]
-    for message in ("Add the guest list", "Seat the Lovelaces at table two"):
-        steps.append([*author, "commit", "-q", "--no-verify", "--allow-empty", "-m", message])
-    for step in steps:
+    commit = [*author, "commit", "-q", "--no-verify", "--allow-empty", "-m"]
+    for step in (
+        ["init", "-q"],
+        [*commit, "Add the guest list"],
+        [*commit, "Seat the Lovelaces at table two"],
+    ):
         subprocess.run(["git", *step], cwd=path, check=True, capture_output=True)  # noqa: S603, S607  fixed words
     return path
 
 
-def _play(console: Console, script: _Script, search: ToolSearch, servers: ConnectedServers) -> None:
+def _play(
+    console: Console, script: dict[str, Any], search: ToolSearch, servers: ConnectedServers, repository: Path
+) -> None:
     """One conversation: the model searches, is given the tools found, calls one, and its server answers."""
-    _say(console, "user", script.user, "bold")
-    _say(console, "model", f"tool_search({json.dumps({'query': script.query})})", "magenta")
-    result = search.search(script.query)
+    arguments = dict(script["arguments"])
+    for key, value in arguments.items():
+        if value == "{repository}":
+            if not shutil.which("git"):
+                return
+            arguments[key] = str(_repository(repository))
+    _say(console, "user", script["user"], "bold")
+    _say(console, "model", f"tool_search({json.dumps({'query': script['query']})})", "magenta")
+    result = search.search(script["query"])
     names = ", ".join(_full_name(hit.tool) for hit in result.tools) or "nothing"
     size = _tokens(_wire(hit.tool) for hit in result.tools)
     _say(console, "tool_search", f"loads {names} ({size:,} tokens)", "cyan")
-    hit = next((hit for hit in result.tools if _full_name(hit.tool) == script.tool), None)
+    hit = next((hit for hit in result.tools if _full_name(hit.tool) == script["tool"]), None)
     if hit is None:
-        _say(console, "model", f"does not see {script.tool}, and would have to search again", "red")
+        _say(console, "model", f"does not see {script['tool']}, and would have to search again", "red")
         return
-    _say(console, "model", f"{hit.name}({json.dumps(script.arguments)})", "magenta")
+    _say(console, "model", f"{hit.name}({json.dumps(arguments)})", "magenta")
     try:
-        answer = servers.call(str(hit.tool.namespace), hit.tool.name, script.arguments)
+        answer = servers.call(str(hit.tool.namespace), hit.tool.name, arguments)
     except McpServerError as error:
         _say(console, "server", str(error), "red")
         return
-    lines = answer.text.strip().splitlines()
+    lines = [line for line in answer.text.splitlines() if line.strip()]
     shown = lines[:_ANSWER_LINES] + (["..."] if len(lines) > _ANSWER_LINES else [])
     _say(console, str(hit.tool.namespace), "\n".join(shown), "red" if answer.is_error else "green")
 
