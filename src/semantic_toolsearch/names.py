@@ -110,7 +110,8 @@ def squash(name: str) -> str:
         return _NOT_ASCII_WORD.sub("", name.lower())
     text = unicodedata.normalize("NFKC", strip_hidden(name)).casefold()
     text = unicodedata.normalize("NFKC", text)
-    return "".join(c for c in text if c.isalnum() or unicodedata.category(c)[0] == "M")
+    kept = "".join(c for c in text if c.isalnum() or unicodedata.category(c)[0] == "M")
+    return unicodedata.normalize("NFC", kept)
 
 
 def wire_namespace(label: str) -> str:

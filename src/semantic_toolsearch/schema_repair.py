@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
@@ -163,7 +164,17 @@ def _needs(value: Any) -> tuple[Any, str | None]:
     return None, "not a map of lists of names"
 
 
-_TEXTS = "$schema $id $anchor $dynamicAnchor $ref $dynamicRef $comment title description pattern format"
+def _anchor(value: Any) -> tuple[Any, str | None]:
+    named = isinstance(value, str) and re.fullmatch(r"[A-Za-z_][-A-Za-z0-9._]*", value) is not None
+    return (value, None) if named else (None, f"{_short(value)} is no anchor")
+
+
+def _id(value: Any) -> tuple[Any, str | None]:
+    named = isinstance(value, str) and "#" not in value[:-1]
+    return (value, None) if named else (None, f"{_short(value)} is no identifier of a document")
+
+
+_TEXTS = "$schema $ref $dynamicRef $comment title description pattern format"
 _COUNTS = "minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties"
 _CHECKS: Final[dict[str, Callable[[Any], tuple[Any, str | None]]]] = {
     **dict.fromkeys((*_TEXTS.split(), "contentEncoding", "contentMediaType"), _text),
@@ -171,6 +182,8 @@ _CHECKS: Final[dict[str, Callable[[Any], tuple[Any, str | None]]]] = {
     **dict.fromkeys(("minimum", "maximum"), _number),
     **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _bound),
     **dict.fromkeys(("uniqueItems", "readOnly", "writeOnly", "deprecated"), _flag),
+    **dict.fromkeys(("$anchor", "$dynamicAnchor"), _anchor),
+    "$id": _id,
     "type": _type,
     "required": _required,
     "enum": _enum,
@@ -191,7 +204,8 @@ def _schema_map(keyword: str, value: Any) -> tuple[Any, str | None]:
     wrong = [
         name
         for name, child in value.items()
-        if not (isinstance(child, dict | bool) or (keyword == "dependencies" and isinstance(child, list)))
+        if not isinstance(child, dict | bool)
+        and not (keyword == "dependencies" and isinstance(child, list) and _required(child) == (child, None))
     ]
     if not wrong:
         return value, None
