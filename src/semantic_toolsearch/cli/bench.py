@@ -1,0 +1,63 @@
+"""`toolsearch bench`: a number of tools in; a table of what the library costs on this machine out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from semantic_toolsearch.cli.options import AsJson
+from semantic_toolsearch.cli.output import console, plain, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from semantic_toolsearch.bench import Figure
+
+__all__ = ["bench"]
+
+
+def bench(
+    tools: Annotated[
+        int, typer.Option("--tools", metavar="N", min=1, help="Synthetic tools to index.")
+    ] = 2800,
+    as_json: AsJson = False,
+) -> None:
+    """Measure import, indexing, first answer, queries and memory in fresh processes; 100 tools take a second.
+
+    Exit code: 0, whatever the figures are.
+    """
+    from semantic_toolsearch.bench import measure
+
+    progress = console(err=True)
+    with progress.status("Measuring") as status:
+        figures = measure(tools, lambda step: status.update(f"Measuring: {step}"))
+    if as_json:
+        print_json([figure.as_dict() for figure in figures])
+    else:
+        _show(console(), figures)
+
+
+def _show(out: Console, figures: Sequence[Figure]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("measured")
+    for title in ("median", "95 %", "target"):
+        table.add_column(title, justify="right")
+    table.add_column("unit")
+    table.add_column("note", overflow="fold")
+    for figure in figures:
+        bound = ">=" if figure.unit == "tools/CPU s" else "<" if figure.target else ""
+        values = (_number(value) for value in (figure.value, figure.high))
+        target = "" if figure.target is None else f"{bound} {figure.target:g}".strip()
+        table.add_row(plain(figure.name), *values, target, figure.unit, plain(figure.note))
+    out.print(table)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.0f}" if value >= 100 or value == 0 else f"{value:.3g}"

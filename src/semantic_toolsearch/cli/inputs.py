@@ -1,0 +1,209 @@
+"""File names, MCP commands and an index folder in; one `ToolSearch`, and how its tools were read, out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from json import JSONDecodeError, detect_encoding
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from semantic_toolsearch.cli.output import embedding_progress, waiting, warn
+from semantic_toolsearch.errors import CatalogError, ConfigError, McpServerError
+
+if TYPE_CHECKING:
+    from semantic_toolsearch.catalog import Catalog
+    from semantic_toolsearch.report import CatalogReport, ReportEntry
+    from semantic_toolsearch.toolsearch import ToolSearch
+
+__all__ = ["Tools", "open_search", "read_file", "read_sources"]
+
+_STANDARD_INPUT = "-"
+
+
+class Tools(NamedTuple):
+    """Tools of one or several sources.
+
+    Attributes:
+        catalog: All of them, in the order of the sources.
+        report: One entry per definition; `where` names the source too.
+    """
+
+    catalog: Catalog
+    report: CatalogReport
+
+
+def open_search(
+    files: Sequence[str] | None,
+    commands: Sequence[str] | None,
+    folder: Path | None,
+    ranker: str | None = None,
+    *,
+    tell: bool = True,
+) -> tuple[ToolSearch, CatalogReport]:
+    """Read all sources and build what searching them needs.
+
+    Args:
+        files: Names of JSON files, `-` for standard input.
+        commands: Command lines that start MCP servers.
+        folder: A saved index; with other sources it gives only the vectors.
+        ranker: Name of a ranker, or None.
+        tell: Whether to say on standard error which definitions were left out.
+
+    Raises:
+        ConfigError: No source is given.
+        ToolSearchError: A source cannot be read.
+    """
+    from semantic_toolsearch.toolsearch import ToolSearch
+
+    tools = read_sources(files or (), commands or ()) if files or commands else None
+    if tools is not None and tell:
+        _tell_quarantined(tools.report)
+    if folder is not None:
+        search = ToolSearch.load(folder, None if tools is None else tools.catalog, ranker=ranker)
+    elif tools is not None:
+        search = ToolSearch(tools.catalog, ranker=ranker)
+    else:
+        raise ConfigError("No tools are given: name JSON files, or use --mcp COMMAND or --index FOLDER.")
+    with embedding_progress("Embedding tools") as progress:
+        search.prepare(progress)
+    return search, search.report if tools is None else tools.report
+
+
+def read_sources(files: Sequence[str], commands: Sequence[str]) -> Tools:
+    """Read tool definitions from files and from MCP servers into one catalog.
+
+    A server that fails costs its own tools and a line on standard error.
+
+    Raises:
+        CatalogError: A file is missing, is no JSON, or holds no tool definitions.
+        McpServerError: Servers are all there is, and none is up.
+        MissingExtraError: The extra `mcp` is not installed.
+    """
+    sources = [read_file(name) for name in files]
+    if commands:
+        tools = _read_servers(commands, required=not files)
+        sources.append(("", _catalog(tools, "the MCP servers")))
+    return _merged(sources)
+
+
+def read_file(name: str) -> tuple[str, Catalog]:
+    """Return a label and the catalog of one file.
+
+    Raises:
+        CatalogError: See `read_sources`; the message names the file, and the line where it is known.
+    """
+    label = "standard input" if name == _STANDARD_INPUT else name
+    try:
+        data = sys.stdin.buffer.read() if name == _STANDARD_INPUT else Path(name).read_bytes()
+    except OSError as error:
+        hint = " A saved index is opened with --index." if Path(name).is_dir() else ""
+        raise CatalogError(f"{label} cannot be read: {error.strerror or error}.{hint}") from error
+    content = _parsed(data, label)
+    if isinstance(content, dict) and "mcpServers" in content:
+        raise CatalogError(f"{label} lists MCP servers, not tools. Start each one with --mcp 'COMMAND'.")
+    return label, _catalog([content] if _is_one_tool(content) else content, label)
+
+
+def _parsed(data: bytes, label: str) -> Any:
+    try:
+        text = data.decode(detect_encoding(data))
+    except UnicodeDecodeError as error:
+        raise CatalogError(f"{label} is no text in UTF-8, -16 or -32 ({error.reason}).") from error
+    text = text.removeprefix("\ufeff")
+    try:
+        return json.loads(text)
+    except JSONDecodeError as error:
+        lines = _json_lines(text, label)
+        if lines is not None:
+            return lines
+        raise _not_json(label, error.lineno, error.colno, error.msg) from error
+    except RecursionError as error:
+        raise CatalogError(f"{label} nests too deep to be read as JSON.") from error
+
+
+def _json_lines(text: str, label: str) -> list[Any] | None:
+    """The values of a file with one JSON value a line; None where the first line is not one."""
+    values: list[Any] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            values.append(json.loads(line))
+        except (JSONDecodeError, RecursionError) as error:
+            if not values:
+                return None
+            column, reason = getattr(error, "colno", 1), getattr(error, "msg", "nested too deep")
+            raise _not_json(label, number, column, reason) from error
+    return values or None
+
+
+def _not_json(label: str, line: int, column: int, reason: str) -> CatalogError:
+    return CatalogError(f"{label}, line {line}, column {column}: not JSON ({reason}).")
+
+
+def _is_one_tool(content: Any) -> bool:
+    if not isinstance(content, dict) or any(key in content for key in ("tools", "result")):
+        return False
+    return isinstance(content.get("name"), str) or isinstance(content.get("function"), dict)
+
+
+def _catalog(content: Any, label: str) -> Catalog:
+    from semantic_toolsearch.catalog import Catalog
+
+    try:
+        return Catalog(content)
+    except CatalogError as error:
+        raise CatalogError(f"{label}: {error}") from error
+
+
+def _read_servers(commands: Sequence[str], *, required: bool) -> list[Any]:
+    from semantic_toolsearch.mcp import connect, parse_command
+
+    servers = [parse_command(command) for command in commands]
+    with waiting("Starting MCP servers"), connect(servers) as connected:
+        failures = [report.failure for report in connected.reports if report.failure is not None]
+        if failures and required and not connected.namespaces:
+            raise McpServerError("; ".join(failures))
+        for failure in failures:
+            warn(failure)
+        for report in connected.reports:
+            if report.note is not None:
+                warn(f"MCP server {report.namespace}: {report.note}")
+        return connected.tools()
+
+
+def _merged(sources: Sequence[tuple[str, Catalog]]) -> Tools:
+    """One catalog of several; of two tools with the same namespace and name the first is kept."""
+    from semantic_toolsearch.catalog import Catalog
+    from semantic_toolsearch.report import CatalogReport
+
+    if len(sources) == 1:
+        (label, catalog), = sources  # fmt: skip
+        return Tools(catalog, CatalogReport(tuple(_placed(entry, label) for entry in catalog.report.entries)))
+    merged = Catalog(tool for _, catalog in sources for tool in catalog)
+    outcomes: Iterator[ReportEntry] = iter(merged.report.entries)
+    entries = []
+    for label, catalog in sources:
+        for entry in catalog.report.entries:
+            if entry.status != "quarantined":
+                outcome = next(outcomes)
+                if outcome.status == "quarantined":
+                    entry = dataclasses.replace(entry, status="quarantined", problems=outcome.problems)
+            entries.append(_placed(entry, label))
+    return Tools(merged, CatalogReport(tuple(entries)))
+
+
+def _placed(entry: ReportEntry, label: str) -> ReportEntry:
+    return dataclasses.replace(entry, where=f"{label} {entry.where}".strip())
+
+
+def _tell_quarantined(report: CatalogReport) -> None:
+    quarantined = report.quarantined
+    if quarantined:
+        warn(
+            f"{len(quarantined)} of {len(report.entries)} definitions cannot be used (toolsearch lint shows "
+            f"all), the first: {quarantined[0]}"
+        )
