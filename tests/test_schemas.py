@@ -39,16 +39,18 @@ def deep(levels, of=dict):
     return value
 
 
-# Keywords, names and values that schemas are made of, well formed or not, so that random values look like schemas.
+# Keywords, names and values that schemas are made of, so that random values look like schemas.
 # fmt: off
 KEYS = st.sampled_from([
-    "type", "properties", "required", "items", "anyOf", "oneOf", "allOf", "not", "$ref", "$defs", "definitions",
-    "enum", "const", "description", "title", "minimum", "exclusiveMinimum", "additionalProperties", "prefixItems",
+    "type", "properties", "required", "items", "anyOf", "oneOf", "allOf", "not", "$ref", "$defs",
+    "definitions", "enum", "const", "description", "title", "minimum", "exclusiveMinimum",
+    "additionalProperties", "prefixItems",
     "default", "$id", "$anchor", "dependencies", "if", "then", "a", "b",
 ])
 TEXTS = st.sampled_from([
-    "object", "string", "OBJECT", "#", "#/$defs/a", "#/definitions/b", "#/properties/a", "#/anyOf/0", "#a", "a",
-    "http://x.test/s.json", "file:///etc/passwd", "\ud800", "\u200b", "#/items/0", "#/properties/a/items/0",
+    "object", "string", "OBJECT", "#", "#/$defs/a", "#/definitions/b", "#/properties/a", "#/anyOf/0", "#a",
+    "a", "http://x.test/s.json", "file:///etc/passwd", "\ud800", "\u200b", "#/items/0",
+    "#/properties/a/items/0",
 ])
 # fmt: on
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), TEXTS)

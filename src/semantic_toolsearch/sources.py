@@ -36,7 +36,13 @@ def places(tools: Any, descriptions: dict[str, str]) -> Iterator[Place]:
         CatalogError: The input as a whole is none of these, or its iteration failed.
     """
     if isinstance(tools, Mapping):
-        yield from _from_mapping(tools, descriptions)
+        try:
+            mapping = dict(tools)
+        except Exception as error:
+            raise CatalogError(
+                f"The mapping of tools raised {type(error).__name__} when it was read."
+            ) from error
+        yield from _from_mapping(mapping, descriptions)
         return
     page = _page(tools)
     if page is not None:
