@@ -1,0 +1,110 @@
+"""Every error this library raises, as one tree.
+
+A message says what was wrong, where, and what to do about it.
+
+    ToolSearchError
+    ├── ConfigError              a setting that is unknown, out of range or contradictory
+    ├── CatalogError             a tool definition that cannot be used (strict mode, or a wrong call)
+    │   ├── InvalidToolError     one definition is malformed
+    │   ├── DuplicateToolError   two definitions claim the same namespace and name
+    │   └── UnknownToolError     a name that no tool of the catalog has
+    ├── IndexFileError           an index on disk that must not be used
+    │   ├── IndexFormatError     not an index, or written by a format this version does not read
+    │   ├── IndexCorruptError    bytes are missing, added or changed
+    │   └── IndexMismatchError   intact, but built for another embedder, recipe or catalog
+    ├── EmbedderError            an embedding model failed or returned unusable vectors
+    ├── RankerError              a ranker broke its contract
+    ├── McpServerError           a server did not start, answer or list its tools
+    └── MissingExtraError        an optional dependency is not installed (also an ImportError)
+
+What a model sends (an empty query, a limit of 900, a broken pattern) is never an error: it becomes a
+result that the model can act on. What a foreign server sends wrong costs that tool only and is listed
+in the catalog's report.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CatalogError",
+    "ConfigError",
+    "DuplicateToolError",
+    "EmbedderError",
+    "IndexCorruptError",
+    "IndexFileError",
+    "IndexFormatError",
+    "IndexMismatchError",
+    "InvalidToolError",
+    "McpServerError",
+    "MissingExtraError",
+    "RankerError",
+    "ToolSearchError",
+    "UnknownToolError",
+]
+
+
+class ToolSearchError(Exception):
+    """Base of every error raised by this library."""
+
+
+class ConfigError(ToolSearchError):
+    """A setting is unknown, out of range, or contradicts another one."""
+
+
+class CatalogError(ToolSearchError):
+    """A tool definition cannot be used."""
+
+
+class InvalidToolError(CatalogError):
+    """One definition is malformed; raised only when reading is strict."""
+
+
+class DuplicateToolError(CatalogError):
+    """Two definitions claim the same namespace and name; raised only when reading is strict."""
+
+
+class UnknownToolError(CatalogError):
+    """The programmer named a tool that the catalog does not hold."""
+
+
+class IndexFileError(ToolSearchError):
+    """An index on disk that must not be used."""
+
+
+class IndexFormatError(IndexFileError):
+    """The folder is no index, or its format is not one this version reads."""
+
+
+class IndexCorruptError(IndexFileError):
+    """Bytes of the index are missing, added or changed."""
+
+
+class IndexMismatchError(IndexFileError):
+    """The index is intact, but was built for another embedder, document recipe or catalog."""
+
+
+class EmbedderError(ToolSearchError):
+    """An embedding model failed, or returned vectors that cannot be used."""
+
+
+class RankerError(ToolSearchError):
+    """A ranker broke its contract; the message names its class and what it returned."""
+
+
+class McpServerError(ToolSearchError):
+    """A server did not start, answer in time, or list its tools."""
+
+
+class MissingExtraError(ToolSearchError, ImportError):
+    """An optional dependency is not installed.
+
+    Args:
+        feature: What needs it, as the user would say it.
+        extra: Name of the extra that brings it.
+    """
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs the optional dependencies of the extra {extra!r}: "
+            f"pip install 'semantic-toolsearch[{extra}]'"
+        )
+        self.extra = extra
