@@ -1,0 +1,165 @@
+"""Text in, index tokens out: the one tokenizer of every lexical ranker.
+
+A token is a folded, stemmed word; a symbol word such as ``c++``, ``.env`` or ``a/b``; a whole identifier
+beside its parts (``createinvoice``, ``creat``, ``invoic``); or, in scripts that put no spaces between
+words, a pair of neighbouring characters. Queries and tools go through the same function, so whatever
+folding loses, it loses on both sides.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final
+
+from semantic_toolsearch.names import split_identifier, squash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["MAX_QUERY_CHARACTERS", "STOP_WORDS", "tokenize"]
+
+MAX_QUERY_CHARACTERS: Final = 4_000
+"""Queries are cut here: what a model asks for stands in the first sentences, and time stays bounded."""
+
+STOP_WORDS: Final = frozenset(
+    """a about above after again all also am an and any are as at be because been before being below between both
+    but by can could did do does doing done down during each few for from further had has have having he her here
+    hers him his how i if in into is it its itself just let lets like may me might more most must my myself no nor
+    not now of off on once only or other our ours out over own please same shall she should so some such than that
+    the their theirs them then there these they this those through to too under until up upon us very via want was
+    we were what when where whether which while who whom whose why will with within would you your yours
+    im ive id youre dont didnt doesnt cant couldnt wont isnt whats thats there s t re ve ll d m""".split()
+)
+"""English function words, dropped from running text; a tool's name keeps all of its words."""
+
+_SYMBOLS: Final = frozenset("+#./&@")
+_LONGEST_SYMBOL_WORD: Final = 24
+_RUN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|_")
+_IDENTIFIER: Final = re.compile(r"[^\W_]+(?:[_\-][^\W_]+)+|[^\W\d_]*[a-z0-9][A-Z][^\W_]*", re.UNICODE)
+_OPENING: Final = "([{<\"'`“‘«「『（【"
+_CLOSING: Final = ")]}>\"'`”’»」』）】.,;:!?。、，；：！？"
+
+# Scripts written without spaces, where words are found by overlapping character pairs. Hangul has spaces,
+# but its particles are glued to the word, so it is indexed both ways.
+_UNSPACED: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003134f々〆〇]+"
+)
+_HANGUL: Final = re.compile("[\u1100-\u11ff\uac00-\ud7af]+")
+_CYRILLIC: Final = re.compile("[\u0400-\u04ff]")
+_ARABIC: Final = re.compile("[\u0600-\u06ff]")
+_ARABIC_MARKS: Final = re.compile("[\u0610-\u061a\u0640\u064b-\u065f\u0670]")
+
+
+def tokenize(text: str, *, keep_stop_words: bool = False) -> list[str]:
+    """Split a text into index tokens, in reading order, repeats included.
+
+    Args:
+        text: A query, a name or a description, in any language and script.
+        keep_stop_words: Whether function words count, as they do in a tool's name.
+
+    Returns:
+        Tokens; the empty list when the text holds no word.
+    """
+    tokens: list[str] = []
+    for chunk in _clean(text).split():
+        symbol_word = _symbol_word(chunk)
+        if symbol_word:
+            tokens.append(symbol_word)
+        tokens.extend(squash(found) for found in _IDENTIFIER.findall(chunk))
+        for run in _RUN.findall(chunk):
+            for word in _words(run):
+                if keep_stop_words or word not in STOP_WORDS:
+                    tokens.extend(_index_forms(word))
+    return [token for token in tokens if token]
+
+
+def _clean(text: str) -> str:
+    """Fold widths and compatibility forms; drop format characters, which split or join words unseen."""
+    folded = unicodedata.normalize("NFKC", text)
+    if folded.isascii():
+        return folded
+    return "".join(char for char in folded if unicodedata.category(char) not in {"Cf", "Cs"})
+
+
+def _symbol_word(chunk: str) -> str:
+    """``C++``, ``C#``, ``.env``, ``A/B``: a word whose symbols are part of it."""
+    word = chunk.lstrip(_OPENING).rstrip(_CLOSING).casefold()
+    if len(word) > _LONGEST_SYMBOL_WORD or _SYMBOLS.isdisjoint(word) or not any(map(str.isalnum, word)):
+        return ""
+    return word
+
+
+def _words(run: str) -> Iterator[str]:
+    """The folded words of one run of letters and digits."""
+    run = run.replace("'", "").replace("’", "")
+    for part in split_identifier(run) if not run.islower() else (run,):
+        yield fold(part)
+
+
+@lru_cache(maxsize=65_536)
+def fold(word: str) -> str:
+    """Case-fold a word and drop the accents of Latin and Greek letters, so that ``cafe`` meets ``café``."""
+    word = _ARABIC_MARKS.sub("", word.casefold())
+    if word.isascii():
+        return word
+    kept: list[str] = []
+    accents_fall = False
+    for char in unicodedata.normalize("NFD", word):
+        if unicodedata.combining(char):
+            if not accents_fall:
+                kept.append(char)
+            continue
+        # Only where the mark is an accent: a dakuten or a vowel sign makes another letter of its base.
+        accents_fall = char < "\u0400"
+        kept.append(char)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+@lru_cache(maxsize=65_536)
+def _index_forms(word: str) -> tuple[str, ...]:
+    """The tokens that one folded word is found by."""
+    if word.isascii():
+        return (_stemmer("english").stemWord(word),)
+    unspaced = _UNSPACED.findall(word)
+    if unspaced:
+        rest = [part for part in _UNSPACED.split(word) if part]
+        return (
+            *(pair for run in unspaced for pair in _pairs(run)),
+            *(form for part in rest for form in _index_forms(part)),
+        )
+    if _HANGUL.search(word):
+        return (word, *_pairs(word)) if len(word) > 2 else (word,)
+    if _CYRILLIC.search(word):
+        return (_stemmer("russian").stemWord(word),)
+    if _ARABIC.search(word):
+        return (_stemmer("arabic").stemWord(word),)
+    return (_stemmer("english").stemWord(word),)
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[start : start + 2] for start in range(len(run) - 1)] or [run]
+
+
+class _Stemmer:
+    """One language's Snowball stemmer; PyStemmer keeps state while stemming, so calls take turns."""
+
+    def __init__(self, language: str) -> None:
+        import threading
+
+        import Stemmer
+
+        self._stemmer = Stemmer.Stemmer(language, 0)
+        self._turn = threading.Lock()
+
+    def stemWord(self, word: str) -> str:  # noqa: N802 - the library's own name
+        with self._turn:
+            stem: str = self._stemmer.stemWord(word)
+        return stem
+
+
+@cache
+def _stemmer(language: str) -> _Stemmer:
+    return _Stemmer(language)
