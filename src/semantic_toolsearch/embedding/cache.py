@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -45,6 +45,18 @@ def default_cache_path() -> Path:
 
     folder = os.environ.get(ENVIRONMENT_VARIABLE)
     return Path(folder or platformdirs.user_cache_dir("semantic_toolsearch", appauthor=False)) / FILE_NAME
+
+
+class VectorStore(Protocol):
+    """Where vectors are looked up before anything is embedded, and kept afterwards."""
+
+    def get_many(self, embedder_id: str, hashes: Sequence[str]) -> dict[str, Vector]:
+        """The vectors stored for these text hashes; others are missing from the result."""
+        ...
+
+    def put_many(self, embedder_id: str, vectors: Mapping[str, Vector]) -> None:
+        """Store vectors by text hash."""
+        ...
 
 
 class EmbeddingCache:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semantic_toolsearch.embedding.cache import EmbeddingCache, Vector
+from semantic_toolsearch.embedding.cache import Vector, VectorStore
 from semantic_toolsearch.embedding.checks import checked
 from semantic_toolsearch.embedding.protocol import Embedder, Matrix
 
@@ -41,7 +41,7 @@ def text_hash(text: str) -> str:
 def embed_documents(
     embedder: Embedder,
     texts: Sequence[str],
-    cache: EmbeddingCache | None = None,
+    cache: VectorStore | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Matrix, EmbeddingStats]:
     """Embed documents, each different text at most once, and store every batch as soon as it is done.

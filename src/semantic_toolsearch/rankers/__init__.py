@@ -1,0 +1,5 @@
+"""Rankers: a query in, the best tools out. One protocol, five implementations, and any object of the user's."""
+
+from semantic_toolsearch.rankers.protocol import Ranker, RankerFactory, Ranking, Visible
+
+__all__ = ["Ranker", "RankerFactory", "Ranking", "Visible"]

@@ -1,0 +1,175 @@
+"""BM25 over the tools' tokens: a query's words in, the share of their weight that each tool holds out.
+
+The formula is Lucene's variant (Kamphuis et al., "Which BM25 Do You Mean?", ECIR 2020), whose weights are
+positive in a catalog of any size. A raw score is divided by the weight of all of the query's words, those that no
+tool knows included, so that 1 would be a tool made of the query and scores of different queries compare.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from semantic_toolsearch.documents import lexical_tokens
+from semantic_toolsearch.rankers.protocol import Ranking, Visible, best
+from semantic_toolsearch.tokens import MAX_QUERY_CHARACTERS, tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from semantic_toolsearch.catalog import Catalog
+
+__all__ = ["Bm25Ranker", "LexicalIndex"]
+
+K1: Final = 1.2
+B: Final = 0.75
+
+
+class LexicalIndex:
+    """The precomputed word weights of one catalog, as a sparse matrix stored by word.
+
+    Attributes:
+        size: Number of tools, n.
+        vocabulary: Word -> column.
+        weights: float32 ``[nnz]``, positions: int32 ``[nnz]``, starts: int64 ``[columns + 1]``.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        vocabulary: Mapping[str, int],
+        weights: npt.NDArray[np.float32],
+        positions: npt.NDArray[np.int32],
+        starts: npt.NDArray[np.int64],
+    ) -> None:
+        self.size = size
+        self.vocabulary = vocabulary
+        self.weights = weights
+        self.positions = positions
+        self.starts = starts
+
+    @classmethod
+    def build(cls, documents: Iterable[list[str]]) -> LexicalIndex:
+        """Index token lists, one a tool, in catalog order."""
+        corpus = list(documents)
+        if not any(corpus):
+            empty = np.zeros(0, dtype=np.float32)
+            return cls(len(corpus), {}, empty, empty.astype(np.int32), np.zeros(1, dtype=np.int64))
+        import bm25s
+
+        model = bm25s.BM25(method="lucene", k1=K1, b=B)
+        model.index(corpus, show_progress=False, create_empty_token=False)
+        return cls(
+            len(corpus),
+            dict(model.vocab_dict),
+            np.asarray(model.scores["data"], dtype=np.float32),
+            np.asarray(model.scores["indices"], dtype=np.int32),
+            np.asarray(model.scores["indptr"], dtype=np.int64),
+        )
+
+    def scores(self, words: Iterable[str]) -> npt.NDArray[np.float32]:
+        """The share of the query's weight that each tool holds.
+
+        Args:
+            words: The query's tokens; repeats count again.
+
+        Returns:
+            float32 ``[n]`` in [0, 1).
+        """
+        total = np.zeros(self.size, dtype=np.float32)
+        weight = 0.0
+        for word in words:
+            column = self.vocabulary.get(word)
+            if column is None:
+                weight += self.idf(0)
+                continue
+            found = slice(self.starts[column], self.starts[column + 1])
+            total[self.positions[found]] += self.weights[found]
+            weight += self.idf(found.stop - found.start)
+        return total / np.float32(weight) if weight else total
+
+    def coverage(self, words: Iterable[str]) -> npt.NDArray[np.float32]:
+        """The share of the query's weight whose words a tool has at all, however long its text.
+
+        Returns:
+            float32 ``[n]`` in [0, 1]; 1 where the tool has every word.
+        """
+        total = np.zeros(self.size, dtype=np.float32)
+        weight = 0.0
+        for word in dict.fromkeys(words):
+            column = self.vocabulary.get(word)
+            found = slice(0, 0) if column is None else slice(self.starts[column], self.starts[column + 1])
+            idf = self.idf(found.stop - found.start)
+            total[self.positions[found]] += np.float32(idf)
+            weight += idf
+        return total / np.float32(weight) if weight else total
+
+    def idf(self, documents: int) -> float:
+        """The weight of a word that so many tools hold."""
+        return float(np.log1p((self.size - documents + 0.5) / (documents + 0.5)))
+
+    def to_files(self) -> dict[str, bytes]:
+        """The index as named files, without any pickle."""
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "weights": self.weights,
+            "positions": self.positions,
+            "starts": self.starts,
+        }
+        files = {f"words-{name}.npy": _npy(array) for name, array in arrays.items()}
+        columns = sorted(self.vocabulary, key=self.vocabulary.__getitem__)
+        files["words.json"] = json.dumps(columns, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return files
+
+    @classmethod
+    def from_files(cls, size: int, files: Mapping[str, bytes]) -> LexicalIndex:
+        """Read what ``to_files`` wrote for a catalog of ``size`` tools; the bytes must have been verified."""
+        weights, positions, starts = (
+            np.load(io.BytesIO(files[f"words-{name}.npy"]), allow_pickle=False)
+            for name in ("weights", "positions", "starts")
+        )
+        words = json.loads(files["words.json"].decode("utf-8", "surrogatepass"))
+        return cls(size, {word: column for column, word in enumerate(words)}, weights, positions, starts)
+
+
+def _npy(array: npt.NDArray[Any]) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
+class Bm25Ranker:
+    """Ranks by BM25 alone."""
+
+    name = "bm25"
+
+    def __init__(self, index: LexicalIndex) -> None:
+        self.index = index
+
+    @classmethod
+    def of(cls, catalog: Catalog) -> Bm25Ranker:
+        """Index a catalog."""
+        return cls(LexicalIndex.build(map(lexical_tokens, catalog)))
+
+    def rank(self, query: str, *, limit: int, visible: Visible | None = None) -> Ranking:
+        """Rank the tools that share a word with the query."""
+        return best(self.scores(query), limit, visible)
+
+    def scores(self, query: str) -> npt.NDArray[np.float32]:
+        """float32 ``[n]``: one score a tool, 0 where no word is shared."""
+        return self.index.scores(_query_words(query))
+
+    def coverage(self, query: str) -> npt.NDArray[np.float32]:
+        """float32 ``[n]``: the share of the query's weight whose words each tool has."""
+        return self.index.coverage(_query_words(query))
+
+    def explain(self, query: str, position: int) -> dict[str, float]:
+        """The tool's share of the query's weight."""
+        return {"bm25": float(self.scores(query)[position])}
+
+
+def _query_words(query: str) -> list[str]:
+    return tokenize(query[:MAX_QUERY_CHARACTERS])
