@@ -1,0 +1,64 @@
+"""Client-side tool search for LLM agents: finds tools by meaning, offline, in milliseconds.
+
+The public names are imported when they are first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from semantic_toolsearch._version import __version__
+
+if TYPE_CHECKING:
+    from semantic_toolsearch.catalog import Catalog as Catalog
+    from semantic_toolsearch.config import SearchConfig as SearchConfig
+    from semantic_toolsearch.definitions import ToolDefinition as ToolDefinition
+    from semantic_toolsearch.definitions import tool as tool
+    from semantic_toolsearch.embedding import Embedder as Embedder
+    from semantic_toolsearch.embedding import EmbeddingCache as EmbeddingCache
+    from semantic_toolsearch.embedding import OnnxEmbedder as OnnxEmbedder
+    from semantic_toolsearch.embedding import OpenAICompatibleEmbedder as OpenAICompatibleEmbedder
+    from semantic_toolsearch.embedding import SentenceTransformerEmbedder as SentenceTransformerEmbedder
+    from semantic_toolsearch.errors import ToolSearchError as ToolSearchError
+    from semantic_toolsearch.rankers import Ranker as Ranker
+    from semantic_toolsearch.rankers import Ranking as Ranking
+    from semantic_toolsearch.report import CatalogReport as CatalogReport
+    from semantic_toolsearch.results import Explanation as Explanation
+    from semantic_toolsearch.results import Hit as Hit
+    from semantic_toolsearch.results import SearchResult as SearchResult
+    from semantic_toolsearch.toolsearch import ToolSearch as ToolSearch
+
+_HOMES = {
+    "Catalog": "catalog",
+    "CatalogReport": "report",
+    "Embedder": "embedding",
+    "EmbeddingCache": "embedding",
+    "Explanation": "results",
+    "Hit": "results",
+    "OnnxEmbedder": "embedding",
+    "OpenAICompatibleEmbedder": "embedding",
+    "Ranker": "rankers",
+    "Ranking": "rankers",
+    "SearchConfig": "config",
+    "SearchResult": "results",
+    "SentenceTransformerEmbedder": "embedding",
+    "ToolDefinition": "definitions",
+    "ToolSearch": "toolsearch",
+    "ToolSearchError": "errors",
+    "tool": "definitions",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604 - the same names as above, in one place
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
