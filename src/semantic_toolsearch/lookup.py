@@ -35,10 +35,9 @@ class NameTable:
         Exact are the wire name, the raw name, and `server.name` with `.`, `/`, `:`, `::` or `__` between. A
         bare name is the part of a raw name behind its last separator (`mcp__server__name`).
         """
-        spelling = spelling.strip()
-        if not spelling or len(spelling) > MAX_SPELLING:
+        if len(spelling) > MAX_SPELLING:
             return ()
-        if exact := self.exact(spelling):
+        if exact := self.exact(spelling) or self.exact(spelling.strip()):
             return exact
         key = squash(spelling)
         return tuple(self._case_free.get(key) or self._leaves.get(key) or ()) if key else ()
