@@ -1,0 +1,65 @@
+# Everything here needs only Python 3.11 or newer, make, and a PyPI mirror.
+#   make demo   the main job on real input: starts MCP servers, searches their tools, calls one
+#   make test   formatting, lint, types, import rules and tests
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+CORE := $(VENV)/.core
+DEV := $(VENV)/.dev
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# The public retrieval data: TOOLSEARCH_DATA is where it lies unpacked, DATA_ARCHIVES where the archives are.
+DATA_ARCHIVES ?= ../shared/data
+TOOLSEARCH_DATA ?= .data/eval
+export TOOLSEARCH_DATA
+
+.PHONY: demo test check-data bench eval format clean
+
+demo: $(CORE)
+	@$(BIN)/python demo/install_servers.py
+	@$(BIN)/toolsearch demo
+
+test: $(DEV)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -m "not data" --cov --cov-report=term:skip-covered
+
+check-data: $(DEV) | data
+	$(BIN)/python -m pytest -m data -rs
+
+eval: $(DEV) | data
+	$(BIN)/python eval/ranking.py $(TOOLSEARCH_DATA) --split test --out eval/reports/ranking
+
+bench: $(CORE)
+	$(BIN)/toolsearch bench
+
+format: $(DEV)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) .venvs dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage
+
+.PHONY: data
+data:
+	@if [ ! -d $(TOOLSEARCH_DATA) ] && [ -f $(DATA_ARCHIVES)/eval.tar.gz ]; then \
+		mkdir -p $(TOOLSEARCH_DATA) && tar xzf $(DATA_ARCHIVES)/eval.tar.gz -C $(dir $(TOOLSEARCH_DATA)); fi
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "semantic_toolsearch needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@echo "Making a virtual environment in $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --quiet --constraint constraints.txt pip
+
+$(CORE): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing semantic_toolsearch and what it needs ..."
+	@$(PIP) install --quiet --constraint constraints.txt --editable '.[mcp]'
+	@touch $@
+
+$(DEV): pyproject.toml constraints.txt | $(CORE)
+	@echo "Installing what the tests need ..."
+	@$(PIP) install --quiet --constraint constraints.txt --editable '.[mcp,openai]' --group test --group lint --group eval
+	@touch $@
