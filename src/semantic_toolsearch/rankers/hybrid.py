@@ -74,7 +74,9 @@ class HybridRanker:
         )
         order = np.lexsort((positions, -fused))
         order = order[fused[order] > 0][:limit]
-        return Ranking(positions[order], fused[order], strong[order])
+        # What ranks above a confident answer is not less of one: evidence counts downwards from the last strong tool.
+        strong = np.logical_or.accumulate(strong[order][::-1])[::-1]
+        return Ranking(positions[order], fused[order], strong)
 
     def explain(self, query: str, position: int) -> dict[str, float]:
         """The arms before weighting: BM25 share and coverage of the query's weight, and the cosine."""
