@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["HybridRanker"]
 
 WORD_WEIGHT: Final = 0.3
-"""Weight of the words' arm; meaning has the rest."""
+"""Weight of the words' arm in a catalog of up to ``SMALL`` visible tools; meaning has the rest."""
+
+LARGE_WORD_WEIGHT: Final = 0.5
+"""Its weight from ``LARGE`` tools on, growing with the logarithm between: in a crowd many tools mean nearly the same."""
+
+SMALL: Final = 400
+LARGE: Final = 4_000
 
 FOREIGN_WORD_WEIGHT: Final = 0.8
 """The same for a query in a script that the embedding model was not trained to read, where words match at all."""
@@ -89,7 +95,14 @@ class HybridRanker:
         return arms
 
 
+def _word_weight(tools: int) -> float:
+    """The words' share of the score among so many visible tools."""
+    growth = np.log(max(tools, 1) / SMALL) / np.log(LARGE / SMALL)
+    return WORD_WEIGHT + (LARGE_WORD_WEIGHT - WORD_WEIGHT) * float(np.clip(growth, 0.0, 1.0))
+
+
 def _fused(
+    word_weight: float,
     foreign: bool,
     shares: npt.NDArray[np.float32],
     coverage: npt.NDArray[np.float32],
@@ -100,7 +113,7 @@ def _fused(
     The order is that of the weighted sum; its height is the best tool's evidence, so that a query that no tool
     answers scores low and scores of different queries compare.
     """
-    weight = np.float32(FOREIGN_WORD_WEIGHT if foreign else WORD_WEIGHT)
+    weight = np.float32(FOREIGN_WORD_WEIGHT if foreign else word_weight)
     order = np.zeros(len(shares), dtype=np.float32)
     if (most := shares.max(initial=0.0)) > 0:
         order += weight * shares / np.float32(max(most, FAINT_MATCH))
