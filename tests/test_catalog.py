@@ -360,6 +360,8 @@ class TestPolicy:
             Catalog(self.TOOLS).with_policy("wikki/*", "always")
         with pytest.raises(ConfigError, match="never, automatic, always"):
             Catalog(self.TOOLS).with_policy("wiki/*", "later")
+        with pytest.raises(ConfigError, match="text"):
+            Catalog(self.TOOLS).with_policy(None, "always")
 
     def test_a_flagged_catalog_keeps_its_report(self):
         flagged = Catalog([*self.TOOLS, 7]).with_policy("*", "never")

@@ -202,6 +202,8 @@ class Catalog:
         Raises:
             ConfigError: The pattern matches no tool, or there is no such policy.
         """
+        if not isinstance(pattern, str):
+            raise ConfigError(f"A pattern is text such as 'wiki/*', not {type(pattern).__name__}.")
         if policy not in POLICIES:
             raise ConfigError(f"No deferral policy {policy!r}; there are {', '.join(POLICIES)}.")
         tools = tuple(

@@ -127,7 +127,10 @@ class _Copier:
                         self._enter(child, frame)
                         break
                     item = self._scalar(item, frame)
-                frame.store(key, item)
+                if frame.is_map:  # as frame.store, without a call for every value
+                    frame.target[key] = item
+                else:
+                    frame.target.append(item)
             else:
                 self._frames.pop()
                 self._active.discard(id(frame.source))

@@ -93,6 +93,8 @@ def _mend(node: Node) -> Iterator[Problem]:
 
 
 def _type(value: Any) -> tuple[Any, str | None]:
+    if isinstance(value, str) and value in _TYPES:
+        return value, None
     names = value if isinstance(value, list) else [value]
     known = [n.lower() for n in names if isinstance(n, str) and n.lower() in _TYPES]
     known = list(dict.fromkeys(known))
