@@ -73,6 +73,7 @@ class HybridRanker:
         except Unavailable as reason:
             return Ranking(by_words.positions[:limit], by_words.scores[:limit], degraded=str(reason))
         fused, strong = _fused(
+            _word_weight(len(words) if visible is None else int(np.count_nonzero(visible))),
             _is_foreign(query),
             words[positions],
             self._words.coverage(query)[positions],
