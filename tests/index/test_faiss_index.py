@@ -47,6 +47,85 @@ def test_the_same_vectors_give_the_same_bytes(units: Units, hnsw_from: int) -> N
     assert loaded.to_bytes() == first
 
 
+def test_s20_a_graph_does_not_depend_on_registration_order(units: Units) -> None:
+    import faiss
+
+    vectors = units(800)
+    vectors[[5, 70, 300]] = vectors[5]
+    graphs = set()
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(800)
+        data = FaissIndex.build(vectors[order], hnsw_from=1).to_bytes()
+        mapped = faiss.deserialize_index(np.frombuffer(data, np.uint8))
+        graphs.add(faiss.serialize_index(faiss.downcast_index(mapped.index)).tobytes())
+    assert len(graphs) == 1
+
+
+def test_where_the_graph_has_too_few_answers_the_search_is_exact(units: Units) -> None:
+    import faiss
+
+    vectors, queries = units(1000), units(20, seed=1)
+    graph = faiss.IndexIDMap(faiss.IndexHNSWFlat(32, 8, faiss.METRIC_INNER_PRODUCT))
+    graph.add_with_ids(vectors, np.arange(1000))
+    inner = faiss.downcast_index(graph.index)
+    links = faiss.vector_to_array(inner.hnsw.neighbors)
+    faiss.copy_array_to_vector(np.full_like(links, -1), inner.hnsw.neighbors)
+    assert (inner.search(queries, 20)[1][:, 5:] == -1).all()  # no way leads anywhere any more
+    for mask in (None, np.arange(1000) % 5 > 0):
+        exact = FaissIndex.build(vectors).search(queries, 20, mask)
+        found = FaissIndex(graph).search(queries, 20, mask)
+        assert (found[0] == exact[0]).all()
+        assert (found[1] == exact[1]).all()
+
+
+def alike_but(apart: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """``n`` near-identical vectors, and at the returned positions the few that stand apart from them."""
+    rng = np.random.default_rng(0)
+    d = apart.shape[1]
+    filler = rng.standard_normal((1, d)) / np.sqrt(d) + 0.05 * rng.standard_normal((n, d)) / np.sqrt(d)
+    positions = rng.choice(n, len(apart), replace=False)
+    filler[positions] = apart
+    return (filler / np.linalg.norm(filler, axis=1, keepdims=True)).astype(np.float32), positions
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_bc56_a_tool_unlike_all_others_is_found_in_a_graph(loaded: bool) -> None:
+    import faiss
+
+    rng = np.random.default_rng(1)
+    apart = rng.standard_normal((40, 128))
+    apart /= np.linalg.norm(apart, axis=1, keepdims=True)
+    vectors, positions = alike_but(apart, 6000)
+    queries = (apart + rng.standard_normal((40, 128)) / np.sqrt(128)).astype(np.float32)  # cosine about 0.7
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    index = FaissIndex.build(vectors, hnsw_from=1)
+    assert index.kind == "hnsw"
+    if loaded:
+        index = FaissIndex.from_bytes(index.to_bytes(), size=6000, dimension=128)
+    mapped = faiss.deserialize_index(np.frombuffer(index.to_bytes(), np.uint8))
+    alone = np.where((ids := faiss.vector_to_array(mapped.id_map)) < 0, ~ids, ids)[
+        mapped.index.search(queries, 20)[1]
+    ]
+    by_graph = (alone == positions[:, None]).any(axis=1).mean()
+    assert by_graph < 0.9  # the graph by itself loses some, or this test shows nothing
+    found, scores = index.search(queries, 20)
+    assert (found[:, 0] == positions).mean() >= 0.97
+    assert all(len(set(row)) == 20 for row in found.tolist())
+    assert (np.diff(scores, axis=1) <= 0).all()
+    hidden = np.ones(6000, dtype=bool)
+    hidden[positions[:20]] = False
+    assert not np.isin(index.search(queries, 20, hidden)[0], positions[:20]).any()
+    assert (index.search(queries, 20, hidden)[0][20:, 0] == positions[20:]).mean() >= 0.95
+
+
+def test_vectors_that_a_graph_cannot_serve_stay_flat() -> None:
+    rng = np.random.default_rng(0)
+    centre = rng.standard_normal((1, 384))
+    vectors = centre / np.linalg.norm(centre) + 0.3 * rng.standard_normal((3000, 384)) / np.sqrt(384)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert FaissIndex.build(vectors.astype(np.float32), hnsw_from=1).kind == "flat"
+
+
 def test_a_graphs_search_breadth_survives_saving(units: Units) -> None:
     import faiss
 

@@ -9,30 +9,23 @@ so one result more than asked for is fetched, and more while the cut falls betwe
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import importlib
-from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from semantic_toolsearch.embedding import Matrix
 from semantic_toolsearch.errors import EmbedderError, IndexCorruptError, IndexMismatchError
+from semantic_toolsearch.index.graph import build_graph, positions_and_unreached
 from semantic_toolsearch.index.protocol import Mask, Positions, Scores
+from semantic_toolsearch.index.runtime import load_faiss, one_thread
 
 HNSW_FROM: Final = 50_000
 """Number of tools from which a graph is built; below it every search is exact.
 
 Measured at 384 dimensions on one core: an exact query takes 0.06 ms per 1,000 tools, so at 50,000 tools it
-costs about what embedding the query does (3 ms). The graph answers there in 0.6 ms with 99.7 % of the 20
-nearest, but takes 13 s to build, where the flat index takes 0.1 s.
+costs about what embedding the query does (3 to 4 ms). The graph answers there in under 1 ms with 99.8 % of the
+20 nearest, but takes 25 s to build, where the flat index takes 0.1 s.
 """
-
-_HNSW_LINKS: Final = 32
-_HNSW_EF_CONSTRUCTION: Final = 100
-_HNSW_EF_SEARCH: Final = 256
-_HNSW_SEED: Final = 12345
 
 _LENGTH_TOLERANCE: Final = 0.01
 _SORT_ALL_BELOW: Final = 8
@@ -48,21 +41,21 @@ class FaissIndex:
     Make one with `build` or `from_bytes`.
     """
 
-    __slots__ = ("_flat", "_graph", "_owner", "_positions", "_rows")
+    __slots__ = ("_flat", "_graph", "_owner", "_positions", "_rows", "_unreached")
 
     def __init__(self, index: Any) -> None:
         """Wrap an index that `build` or `from_bytes` made."""
-        faiss = _faiss()
-
+        faiss = load_faiss()
         self._owner = index  # the views below live in its memory
         self._graph: Any = None
         self._positions: Positions | None = None  # row in FAISS -> position in the catalog; None: the same
         self._rows: Positions | None = None  # and back
+        self._unreached: Positions = np.empty(0, np.int64)  # rows that the graph may miss
         self._flat: Any = index
         if isinstance(index, faiss.IndexIDMap):
             self._graph = faiss.downcast_index(index.index)
             self._flat = faiss.downcast_index(self._graph.storage)
-            self._positions = faiss.vector_to_array(index.id_map)
+            self._positions, self._unreached = positions_and_unreached(index)
             self._rows = np.argsort(self._positions)
 
     @classmethod
@@ -70,32 +63,26 @@ class FaissIndex:
         """Index one vector a tool.
 
         The same vectors give the same index, and a graph does not depend on the order in which tools were
-        registered: they enter it in the order of their hashes, in one thread.
+        registered.
 
         Args:
             vectors: float32 ``[n, d]``, unit rows, in catalog order; n may be 0.
             hnsw_from: Number of tools from which a graph is built instead of a flat index; None: `HNSW_FROM`.
+                A flat index is built all the same where the vectors lie so that a graph cannot serve them.
 
         Raises:
             EmbedderError: A vector is not finite or not of unit length.
         """
-        faiss = _faiss()
-
+        faiss = load_faiss()
         rows = _checked(vectors, None, "vectors of the catalog")
         size, dimension = rows.shape
-        if size == 0 or size < (HNSW_FROM if hnsw_from is None else hnsw_from):
-            flat = faiss.IndexFlatIP(dimension)
-            flat.add(rows)
-            return cls(flat)
-        graph = faiss.IndexHNSWFlat(dimension, _HNSW_LINKS, faiss.METRIC_INNER_PRODUCT)
-        graph.hnsw.efConstruction = _HNSW_EF_CONSTRUCTION
-        graph.hnsw.efSearch = _HNSW_EF_SEARCH
-        graph.hnsw.rng = faiss.RandomGenerator(_HNSW_SEED)
-        mapped = faiss.IndexIDMap(graph)
-        order = np.array(sorted(range(size), key=[hashlib.sha256(row).digest() for row in rows].__getitem__))
-        with _one_thread():
-            mapped.add_with_ids(rows[order], order)
-        return cls(mapped)
+        if size and size >= (HNSW_FROM if hnsw_from is None else hnsw_from):
+            graph = build_graph(rows)
+            if graph is not None:
+                return cls(graph)
+        flat = faiss.IndexFlatIP(dimension)
+        flat.add(rows)
+        return cls(flat)
 
     @classmethod
     def from_bytes(cls, data: bytes, *, size: int, dimension: int) -> FaissIndex:
@@ -110,8 +97,7 @@ class FaissIndex:
             IndexCorruptError: The bytes are no index of a kind that `build` makes.
             IndexMismatchError: It holds another number of vectors, or vectors of another dimension.
         """
-        faiss = _faiss()
-
+        faiss = load_faiss()
         if data[:4] not in (_FLAT_CODE, _MAPPED_CODE):
             raise IndexCorruptError(f"these {len(data)} bytes are no index that build() makes: {_MEND}")
         try:
@@ -125,15 +111,14 @@ class FaissIndex:
             )
         if isinstance(index, faiss.IndexIDMap):
             graph = faiss.downcast_index(index.index)
-            positions = np.sort(faiss.vector_to_array(index.id_map))
+            positions = np.sort(positions_and_unreached(index)[0])
             if not isinstance(graph, faiss.IndexHNSWFlat) or not np.array_equal(positions, np.arange(size)):
                 raise IndexCorruptError(f"the vector index is no graph over {size} tools: {_MEND}")
         return cls(index)
 
     def to_bytes(self) -> bytes:
         """The index as FAISS writes it, with everything a search depends on."""
-        faiss = _faiss()
-
+        faiss = load_faiss()
         return bytes(faiss.serialize_index(self._owner).data)
 
     @property
@@ -166,14 +151,10 @@ class FaissIndex:
         found = (np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32))
         if k == 0 or len(queries) == 0:
             return found
-        left = np.arange(len(queries))
+        todo = np.arange(len(queries))
         if self._graph is not None and 2 * count >= self.size:
-            left = self._search(self._graph, queries, left, found, count, mask)
-        left = self._search(self._flat, queries, left, found, count, mask)
-        rows = np.arange(self.size) if mask is None else np.flatnonzero(mask)
-        for query in left:
-            scores = self._scores_of_rows(queries[query : query + 1], rows[None])
-            self._keep_best(found, np.array([query]), rows[None], scores)
+            todo = self._search_graph(queries, found, count, mask)
+        self._search_flat(queries, todo, found, count, mask)
         return found
 
     def scores(self, vectors: Matrix, positions: Positions) -> Scores:
@@ -189,8 +170,7 @@ class FaissIndex:
 
     def vectors(self) -> Matrix:
         """A copy of all vectors, ``[size, dimension]``, in catalog order."""
-        faiss = _faiss()
-
+        faiss = load_faiss()
         if self.size == 0:
             return np.empty((0, self.dimension), np.float32)
         view: Matrix = faiss.rev_swig_ptr(self._flat.get_xb(), self.size * self.dimension)
@@ -198,41 +178,62 @@ class FaissIndex:
         # A copy, because a view would outlive the index that owns its memory.
         return rows.copy() if self._rows is None else rows[self._rows]
 
-    def _search(
+    def _search_graph(
+        self, queries: Matrix, found: tuple[Positions, Scores], count: int, mask: Mask | None
+    ) -> Positions:
+        """Answer queries into ``found`` by the graph; returns the queries that need an exact search."""
+        faiss = load_faiss()
+        k = found[0].shape[1]
+        fetch = min(k + 1, count)
+        if fetch * _SORT_ALL_BELOW > count:
+            return np.arange(len(queries))
+        selector, _bits = self._selector(mask)
+        breadth = max(int(self._graph.hnsw.efSearch), 2 * fetch)
+        params = faiss.SearchParametersHNSW(efSearch=breadth, sel=selector)
+        _, rows = self._graph.search(queries, fetch, params=params)
+        scores = self._scores_of_rows(queries, rows)
+        ranked = np.sort(scores, axis=-1)[:, ::-1]
+        certain = (rows.min(axis=-1) >= 0) & (ranked[:, -1] < ranked[:, k - 1])
+        extra = self._unreached if mask is None else self._unreached[mask[self._unreached]]
+        extra_rows = np.broadcast_to(extra, (len(queries), len(extra)))
+        scores[np.isin(rows, extra)] = -np.inf  # they come again among the extra ones
+        rows = np.concatenate([rows, extra_rows], axis=1)
+        scores = np.concatenate([scores, self._scores_of_rows(queries, extra_rows)], axis=1)
+        self._keep_best(found, np.flatnonzero(certain), rows[certain], scores[certain])
+        return np.flatnonzero(~certain)
+
+    def _search_flat(
         self,
-        index: Any,
         queries: Matrix,
         todo: Positions,
         found: tuple[Positions, Scores],
         count: int,
         mask: Mask | None,
-    ) -> Positions:
-        """Let FAISS answer the queries ``todo`` into ``found``; returns those without a certain answer."""
-        faiss = _faiss()
-
+    ) -> None:
+        """Answer the queries ``todo`` into ``found`` exactly."""
+        faiss = load_faiss()
         k = found[0].shape[1]
-        bits = None if mask is None else np.packbits(mask, bitorder="little")  # must outlive the selector
-        selector = (
-            faiss.IDSelectorAll() if bits is None else faiss.IDSelectorBitmap(self.size, faiss.swig_ptr(bits))
-        )
+        selector, _bits = self._selector(mask)
+        params = faiss.SearchParameters(sel=selector)
         fetch = min(k + 1, count)
         while len(todo) and fetch * _SORT_ALL_BELOW <= count:
-            if index is self._flat:
-                scores, rows = index.search(queries[todo], fetch, params=faiss.SearchParameters(sel=selector))
-            else:
-                breadth = max(int(index.hnsw.efSearch), 2 * fetch)
-                params = faiss.SearchParametersHNSW(efSearch=breadth, sel=selector)
-                _, rows = index.search(queries[todo], fetch, params=params)
-                scores = self._scores_of_rows(queries[todo], rows)
-            # Certain: nothing that was left out can equal the last one kept.
-            ranked = np.sort(scores, axis=-1)[:, ::-1]
-            certain = (rows.min(axis=-1) >= 0) & (ranked[:, -1] < ranked[:, k - 1])
+            scores, rows = self._flat.search(queries[todo], fetch, params=params)
+            certain = scores[:, -1] < scores[:, k - 1]  # nothing left out can equal the last one kept
             self._keep_best(found, todo[certain], rows[certain], scores[certain])
             todo = todo[~certain]
-            if index is self._graph:
-                break
             fetch *= 4
-        return todo
+        rows = np.arange(self.size) if mask is None else np.flatnonzero(mask)
+        for query in todo:
+            scores = self._scores_of_rows(queries[query : query + 1], rows[None])
+            self._keep_best(found, np.array([query]), rows[None], scores)
+
+    def _selector(self, mask: Mask | None) -> tuple[Any, Any]:
+        """FAISS's form of a mask, and the memory that it reads and that must outlive it."""
+        faiss = load_faiss()
+        if mask is None:
+            return faiss.IDSelectorAll(), None
+        bits = np.packbits(mask, bitorder="little")
+        return faiss.IDSelectorBitmap(self.size, faiss.swig_ptr(bits)), bits
 
     def _keep_best(
         self, found: tuple[Positions, Scores], queries: Positions, rows: Positions, scores: Scores
@@ -245,13 +246,12 @@ class FaissIndex:
 
     def _scores_of_rows(self, queries: Matrix, rows: Positions) -> Scores:
         """Inner product of each query with its own ``rows[q, m]``; undefined where a row is -1."""
-        faiss = _faiss()
-
+        faiss = load_faiss()
         labels = np.ascontiguousarray(rows, dtype=np.int64)
         scores = np.zeros(labels.shape, np.float32)
         if scores.size:
             q, m = labels.shape
-            with _one_thread():
+            with one_thread():
                 self._flat.compute_distance_subset(
                     q, faiss.swig_ptr(queries), m, faiss.swig_ptr(scores), faiss.swig_ptr(labels)
                 )
@@ -289,21 +289,3 @@ def _checked(vectors: Matrix, dimension: int | None, what: str) -> Matrix:
             f"length {lengths[wrong[0]]:.4g}): an embedder must return finite unit vectors"
         )
     return rows
-
-
-def _faiss() -> Any:
-    """FAISS, loaded on first use. Untyped, because its own stubs lack half of what is called here."""
-    return importlib.import_module("faiss")
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keep FAISS's loops in the calling thread; OpenMP holds this setting for each thread by itself."""
-    faiss = _faiss()
-
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)
