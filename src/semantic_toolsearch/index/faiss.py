@@ -23,8 +23,8 @@ HNSW_FROM: Final = 50_000
 """Number of tools from which a graph is built; below it every search is exact.
 
 Measured at 384 dimensions on one core: an exact query takes 0.06 ms per 1,000 tools, so at 50,000 tools it
-costs about what embedding the query does (3 to 4 ms). The graph answers there in under 1 ms with 99.8 % of the
-20 nearest, but takes 25 s to build, where the flat index takes 0.1 s.
+costs about what embedding the query does (3 to 4 ms). The graph answers there in under 1 ms with 99.8 % of
+the 20 nearest, but takes 25 s to build, where the flat index takes 0.1 s.
 """
 
 _LENGTH_TOLERANCE: Final = 0.01
