@@ -273,7 +273,7 @@ def test_a_list_of_words_is_flagged_and_prose_of_any_length_is_not():
     assert "list of 32 words" in stuffing(f"{words} {words.replace('a', 'e')}")
     prose = (
         "Lists the tables of a database. The result has the name of each table, the number of its rows and "
-        "the time of its last change, in the order in which they were made. Tables that the user may not read "
+        "the time of its last change, in the order in which they were made. Tables that nobody may read "
         "are left out. When there are more than a hundred, the answer ends with a cursor for the next call. "
     )
     assert stuffing(prose) is None

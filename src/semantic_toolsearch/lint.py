@@ -70,8 +70,8 @@ class Finding:
 
     Attributes:
         kind: What kind of thing.
-        tools: Wire names of the tools concerned; for a definition that was not read or was mended its own name,
-            for a server `name/*`.
+        tools: Wire names of the tools concerned; for a definition that was not read its own name, for servers
+            `name/*`.
         message: What was found, and where.
         advice: What to do about it.
     """

@@ -1,7 +1,7 @@
 """A tool's description in; whether it orders the model about, or is stuffed with words, out.
 
-Both are flags for a reader, never verdicts: a description is whatever its server writes, and neither check changes
-how a tool is ranked.
+Both are flags for a reader, never verdicts: a description is whatever its server writes, and neither check
+changes how a tool is ranked.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def commands(description: str) -> str | None:
 
 
 def stuffing(description: str) -> str | None:
-    """Return a message when the text repeats the same words over and over, or is a bare list of them; else None."""
+    """Return a message when the text repeats its words over and over or is a mere list of them; else None."""
     words = [word.casefold() for word in _WORD.findall(description)]
     if len(words) < FEWEST_WORDS:
         return None

@@ -1,8 +1,8 @@
-"""Tool names in; those that a reader could take for one another, and characters that pretend to be others, out.
+"""Names in; what they look like to a reader, and which of them are a slip of the keyboard apart, out.
 
 The skeleton of a name is what it looks like: decomposed, without marks and hidden characters, each character
-replaced by the plain one it resembles. The idea is that of Unicode's UTS 39; the table here is a small one of its
-own, for the scripts whose letters are known to be used against Latin names.
+replaced by the plain one it resembles. The idea is that of Unicode's UTS 39; the table here is a small one of
+its own, for the scripts whose letters are known to be used against Latin names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from semantic_toolsearch.names import squash
 __all__ = ["describe_characters", "mixed_scripts", "neighbours", "skeleton"]
 
 LONGEST_COMPARED: Final = 64
-"""Characters of a key that are compared for a single typing error; nobody reads longer names letter by letter."""
+"""Characters of a key that are compared for a single typing error; nobody reads longer ones by letter."""
 
 SHORTEST_COMPARED: Final = 5
 """Shorter keys, such as get and set, are too often one letter apart for it to mean anything."""
@@ -30,15 +30,21 @@ _RESEMBLES: Final = str.maketrans({
     # ASCII: which of these is meant depends on the font
     "I": "l", "1": "l", "|": "l", "0": "o", "O": "o",
     # Latin that does not decompose
-    "ı": "i", "ɑ": "a", "ɡ": "g", "ɩ": "i", "ʟ": "l", "ß": "b", "ƅ": "b", "ł": "l", "Ł": "l", "ø": "o", "Ø": "o",
+    "ı": "i", "ɑ": "a", "ɡ": "g", "ɩ": "i", "ʟ": "l", "ß": "b", "ƅ": "b", "ł": "l", "Ł": "l", "ø": "o",
+    "Ø": "o",
     # Cyrillic
-    "а": "a", "в": "b", "е": "e", "к": "k", "м": "m", "н": "h", "о": "o", "р": "p", "с": "c", "т": "t", "у": "y",
-    "х": "x", "і": "i", "ј": "j", "ѕ": "s", "ԁ": "d", "һ": "h", "ԛ": "q", "ԝ": "w", "ь": "b", "ӏ": "l", "г": "r",
-    "А": "a", "В": "b", "Е": "e", "К": "k", "М": "m", "Н": "h", "О": "o", "Р": "p", "С": "c", "Т": "t", "У": "y",
+    "а": "a", "в": "b", "е": "e", "к": "k", "м": "m", "н": "h", "о": "o", "р": "p", "с": "c", "т": "t",
+    "у": "y",
+    "х": "x", "і": "i", "ј": "j", "ѕ": "s", "ԁ": "d", "һ": "h", "ԛ": "q", "ԝ": "w", "ь": "b", "ӏ": "l",
+    "г": "r",
+    "А": "a", "В": "b", "Е": "e", "К": "k", "М": "m", "Н": "h", "О": "o", "Р": "p", "С": "c", "Т": "t",
+    "У": "y",
     "Х": "x", "І": "l", "Ј": "j", "Ѕ": "s", "Ӏ": "l", "З": "3", "з": "3",
     # Greek
-    "α": "a", "β": "b", "γ": "y", "ε": "e", "η": "n", "ι": "i", "κ": "k", "ν": "v", "ο": "o", "ρ": "p", "τ": "t",
-    "υ": "u", "χ": "x", "Α": "a", "Β": "b", "Ε": "e", "Ζ": "z", "Η": "h", "Ι": "l", "Κ": "k", "Μ": "m", "Ν": "n",
+    "α": "a", "β": "b", "γ": "y", "ε": "e", "η": "n", "ι": "i", "κ": "k", "ν": "v", "ο": "o", "ρ": "p",
+    "τ": "t",
+    "υ": "u", "χ": "x", "Α": "a", "Β": "b", "Ε": "e", "Ζ": "z", "Η": "h", "Ι": "l", "Κ": "k", "Μ": "m",
+    "Ν": "n",
     "Ο": "o", "Ρ": "p", "Τ": "t", "Υ": "y", "Χ": "x",
     # Armenian
     "օ": "o", "ս": "u", "հ": "h", "ո": "n", "ց": "g", "ք": "p", "յ": "j",
@@ -65,7 +71,7 @@ def skeleton(name: str) -> str:
 
 
 def mixed_scripts(name: str) -> tuple[str, ...]:
-    """Return the scripts that are mixed within one word of the name, such as LATIN and CYRILLIC; () for none."""
+    """Return the scripts that are mixed within one word of the name, such as LATIN and CYRILLIC, or ()."""
     if name.isascii():
         return ()
     for word in _WORDS.findall(strip_hidden(name)):
@@ -83,10 +89,10 @@ def describe_characters(name: str) -> str:
 
 
 def neighbours(keys: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of keys that are one inserted, missing, changed or swapped character apart, each pair once.
+    """Yield each pair of keys that are one inserted, missing, changed or swapped character apart, once.
 
-    A difference in digits tells versions apart and counts for nothing. Cost: proportional to the characters of all
-    keys, not to the number of pairs.
+    A difference in digits tells versions apart and counts for nothing. The cost grows with the
+    characters of all keys, not with the number of pairs.
     """
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for key in dict.fromkeys(keys):

@@ -1,4 +1,4 @@
-"""A server made with the SDK that stands for the one of the documentation's example: three tools of a repository."""
+"""A server made with the SDK for the documentation's example: three tools of a repository."""
 
 from __future__ import annotations
 
