@@ -13,6 +13,9 @@ __all__ = ["EXACT_NAME_BONUS", "Explanation", "Hit", "Outcome", "SearchResult", 
 EXACT_NAME_BONUS = 100.0
 """Added to a ranker's score, which is at most 1, where the whole query is a tool's name."""
 
+_SHOWN_DESCRIPTION = 1_000
+"""Characters of a description that ``as_dict`` shows; the rest is marked as cut and stands in the definition."""
+
 Outcome: TypeAlias = Literal["matched", "no_match", "browse"]
 
 Verdict: TypeAlias = Literal["returned", "weak", "banded", "capped", "unranked", "not visible"]

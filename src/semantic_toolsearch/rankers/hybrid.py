@@ -32,9 +32,9 @@ LARGE: Final = 4_000
 FOREIGN_WORD_WEIGHT: Final = 0.8
 """The same for a query in a script that the embedding model was not trained to read, where words match at all."""
 
-COVERAGE_BONUS: Final = 0.3
-"""For a tool with all of the query's words, so that a rare word which one tool alone has is not outweighed by
-meaning. It changes no dev task beyond noise; short queries are what it is for."""
+FULL_COVERAGE_BONUS: Final = 0.45
+"""For a tool with every word of the query: more than meaning can make up for, so that a rare word which one tool
+alone has finds it. It changes no dev task beyond noise; one-word queries are what it is for."""
 
 FAINT_MATCH: Final = 0.05
 """A best word match below this share of the query's weight is not blown up to a full one."""
@@ -124,7 +124,7 @@ def _fused(
         order += weight * shares / np.float32(max(most, FAINT_MATCH))
     if (nearest := cosines.max(initial=0.0)) > 0:
         order += (1 - weight) * cosines / nearest
-    order += np.float32(COVERAGE_BONUS) * coverage
+    order += np.float32(FULL_COVERAGE_BONUS) * (coverage >= FULL_COVERAGE)
     evidence = cosines + np.float32(COVERAGE_WEIGHT) * coverage
     strong = (evidence >= STRONG_EVIDENCE) | (coverage >= FULL_COVERAGE)
     if foreign:
