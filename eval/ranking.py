@@ -3,10 +3,11 @@
     python eval/ranking.py DATA [--split test] [--tasks metatool,sgd] [--most 1000] [--out eval/reports/ranking]
 
 DATA is a folder with one sub-folder a task: ``tools.jsonl``, ``queries.jsonl`` and ``qrels.tsv``, or
-``qrels_lenient.tsv`` where near copies of a gold tool count too. Settings are chosen on ``dev``; ``test`` is for
-reporting. ``rrf`` is plain reciprocal rank fusion (k = 60, Cormack et al. 2009) of the same two arms as ``hybrid``.
-Where hybrid and another ranker differ beyond chance (paired bootstrap over queries, p < 0.05) the other's nDCG@10 is
-marked ``-`` when it is worse and ``+`` when it is better. A query that a ranker finds nothing for counts 0.
+``qrels_lenient.tsv`` where near copies of a gold tool count too. Settings are chosen on ``dev``; ``test`` is
+for reporting. ``rrf`` is plain reciprocal rank fusion (k = 60, Cormack et al. 2009) of the same two arms as
+``hybrid``. Where hybrid and another ranker differ beyond chance (paired bootstrap over queries, p < 0.05), the
+other's nDCG@10 is marked ``-`` when it is worse and ``+`` when it is better. A query that a ranker finds
+nothing for counts 0.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from semantic_toolsearch.dense import DenseSearcher, KnownVectors
 from semantic_toolsearch.documents import dense_text
 from semantic_toolsearch.rankers.bm25 import Bm25Ranker
 from semantic_toolsearch.rankers.hybrid import HybridRanker
+from semantic_toolsearch.rankers.keyword import KeywordRanker
 from semantic_toolsearch.rankers.protocol import Ranker, Ranking
 from semantic_toolsearch.rankers.semantic import SemanticRanker
 
@@ -111,7 +113,7 @@ def measure(
     qrels = [
         Qrel(row["query-id"], row["tool-id"], int(row["grade"])) for row in judged if row["query-id"] in asked
     ]
-    words = Bm25Ranker.of(tools)  # type: ignore[arg-type]  # any sequence of definitions will do here
+    words = Bm25Ranker.of(tools)
     dense = DenseSearcher(lambda: [dense_text(tool) for tool in tools], embedder, KnownVectors(None, cache))
     semantic = SemanticRanker(dense, words)
     rankers: list[Ranker] = [
