@@ -14,6 +14,7 @@ A message says what was wrong, where, and what to do about it.
     │   └── IndexMismatchError   intact, but built for another embedder, recipe or catalog
     ├── EmbedderError            an embedding model failed or returned unusable vectors
     ├── RankerError              a ranker broke its contract
+    ├── ConversationError        a response or a stream that cannot be read
     ├── McpServerError           a server did not start, answer or list its tools
     └── MissingExtraError        an optional dependency is not installed (also an ImportError)
 
@@ -27,6 +28,7 @@ from __future__ import annotations
 __all__ = [
     "CatalogError",
     "ConfigError",
+    "ConversationError",
     "DuplicateToolError",
     "EmbedderError",
     "IndexCorruptError",
@@ -88,6 +90,10 @@ class EmbedderError(ToolSearchError):
 
 class RankerError(ToolSearchError):
     """A ranker broke its contract; the message names its class and what it returned."""
+
+
+class ConversationError(ToolSearchError):
+    """A response or stream cannot be read: it reports an error, is of another format, or is empty."""
 
 
 class McpServerError(ToolSearchError):
