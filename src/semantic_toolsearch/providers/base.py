@@ -1,4 +1,4 @@
-"""A definition, a call or an event in, the parts of it that every provider's module writes or reads alike out."""
+"""A definition, call or event in, those parts of it that every provider writes or reads alike out."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ __all__ = [
     "SEARCH_ANNOTATIONS",
     "STUB_DESCRIPTION",
     "check_plan",
+    "copied",
     "cut_description",
     "events_of",
     "json_text",
@@ -44,13 +45,14 @@ __all__ = [
     "response_of",
     "stub_schema",
     "tools_named",
+    "unloaded_names",
     "unwrap_bridge",
     "wire_schema",
     "wire_text",
 ]
 
 STUB_DESCRIPTION: Final = 1_024
-"""Most characters of a stub's description, mark included; the whole text is indexed, and sent with the schema."""
+"""Most characters of a stub's description, mark included; the schema brings the whole text."""
 
 CUT_MARK: Final = " [...]"
 
@@ -89,6 +91,12 @@ def tools_named(request: TurnRequest, names: Iterable[str]) -> Iterator[tuple[st
         yield name, request.catalog[request.catalog.position(name)]
 
 
+def unloaded_names(request: TurnRequest) -> tuple[str, ...]:
+    """Return the wire names that are sent as deferred or as stubs: none where unloaded tools are not sent."""
+    plan = request.plan
+    return () if plan.mode == "bridge" or (plan.mode == "stub" and plan.unloaded == "omit") else plan.deferred
+
+
 def own_tools(request: TurnRequest) -> tuple[OwnTool, ...]:
     """Our own tools in the order they are sent: search, then the bridge."""
     return tuple(tool for tool in (request.search_tool, request.bridge) if tool is not None)
@@ -109,8 +117,13 @@ def wire_schema(tool: ToolDefinition) -> dict[str, Any]:
 
 def own_schema(tool: OwnTool) -> dict[str, Any]:
     """Return a copy of our own tool's schema."""
-    schema: dict[str, Any] = json.loads(json.dumps(tool.parameters))
+    schema: dict[str, Any] = copied(tool.parameters)
     return schema
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of a JSON value that shares nothing with it."""
+    return json.loads(json.dumps(value))
 
 
 def stub_schema() -> dict[str, Any]:

@@ -1,0 +1,96 @@
+"""Raw stream events of Anthropic Messages in, the complete message as a dict out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from semantic_toolsearch.errors import ConversationError
+from semantic_toolsearch.providers import base
+
+__all__ = ["assemble", "input_of"]
+
+INVALID: Final = "INVALID_JSON"
+"""Key under which a call's input that is no JSON object is kept: a message with any other input than an object could
+not be sent back."""
+
+_CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+_TEXTS: Final = {"text_delta": "text", "thinking_delta": "thinking", "compaction_delta": "content"}
+
+
+def assemble(events: Iterable[Any]) -> dict[str, Any]:
+    """See `anthropic.assemble`."""
+    message: dict[str, Any] | None = None
+    blocks: dict[int, dict[str, Any]] = {}
+    inputs: dict[int, list[str]] = {}
+    ended: set[int] = set()
+    finished = False
+    for event in base.events_of(events, "Anthropic"):
+        kind, index = event.get("type"), event.get("index", 0)
+        if kind == "message_start":
+            message = dict(event["message"])
+        elif kind == "content_block_start":
+            blocks[index] = event["content_block"]
+        elif kind == "content_block_delta" and index in blocks:
+            _add(blocks[index], event["delta"], inputs.setdefault(index, []))
+        elif kind == "content_block_stop":
+            ended.add(index)
+        elif kind == "message_delta" and message is not None:
+            _finish(message, event)
+        elif kind == "message_stop":
+            finished = True
+    if message is None:
+        raise ConversationError("No message started in this stream of Anthropic's: pass all its raw events.")
+    content = message.get("content") or []
+    for index, block in sorted(blocks.items()):
+        if block.get("type") in _CALLS:
+            if index not in ended:
+                continue
+            _set_input(block, "".join(inputs.get(index, ())))
+        content.append(block)
+    message["content"] = content
+    if not finished:
+        message["stop_reason"] = None
+    return message
+
+
+def input_of(block: Mapping[str, Any]) -> Any:
+    """Return the input of a call's block, or the text that was no JSON object."""
+    given = block.get("input")
+    if isinstance(given, Mapping) and list(given) == [INVALID] and isinstance(given[INVALID], str):
+        return given[INVALID]
+    return given
+
+
+def _add(block: dict[str, Any], delta: dict[str, Any], parts: list[str]) -> None:
+    kind = delta.get("type")
+    if kind == "input_json_delta":
+        parts.append(delta.get("partial_json") or "")
+    elif kind == "signature_delta":
+        block["signature"] = delta.get("signature")
+    elif kind == "citations_delta":
+        block["citations"] = [*(block.get("citations") or ()), delta.get("citation")]
+    elif kind in _TEXTS:
+        key = _TEXTS[kind]
+        block[key] = (block.get(key) or "") + (delta.get(key) or "")
+
+
+def _set_input(block: dict[str, Any], text: str) -> None:
+    if not text.strip():
+        block.setdefault("input", {})
+        return
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        read = None
+    block["input"] = read if isinstance(read, dict) else {INVALID: text}
+
+
+def _finish(message: dict[str, Any], event: dict[str, Any]) -> None:
+    """Take over what the end of a message says; its counts are totals of the whole message."""
+    message.update({key: value for key, value in (event.get("delta") or {}).items()})
+    if isinstance(event.get("usage"), Mapping):
+        message["usage"] = base.merged_usage(message.get("usage"), event["usage"])
+    rest = ("type", "delta", "usage")
+    message.update({key: value for key, value in event.items() if key not in rest and value is not None})
