@@ -1,7 +1,8 @@
-"""Anthropic Messages: a request in, its ``tools`` list out; a response or its stream in, calls and results out.
+"""Anthropic Messages: a request in, its ``tools`` list out; a response or stream in, its calls out.
 
-In the modes with deferred loading the list is the same for every turn, whatever is loaded, so that the prompt cache
-keeps it. Its order: the caller's own entries, full tools, the search tool, deferred tools or stubs in catalog order.
+In the modes with deferred loading the list is the same for every turn, whatever is loaded, so that the prompt
+cache keeps it. Its order: the caller's own entries, full tools, the search tool, then deferred tools or stubs in
+catalog order.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from semantic_toolsearch.providers import anthropic_stream, base
 
 if TYPE_CHECKING:
     from semantic_toolsearch.definitions import ToolDefinition
-    from semantic_toolsearch.exchange import ParsedResponse, TurnRequest
+    from semantic_toolsearch.exchange import Mode, ParsedResponse, TurnRequest
 
 __all__ = ["MODES", "assemble", "call_result", "moved_markers", "parse", "render", "search_answer"]
 
-MODES: Final = frozenset({"full", "hosted", "reference", "stub", "bridge"})
+MODES: Final[frozenset[Mode]] = frozenset({"full", "hosted", "reference", "stub", "bridge"})
 
 HOSTED: Final = {
     "bm25": {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},
@@ -61,7 +62,7 @@ def render(request: TurnRequest) -> list[dict[str, Any]]:
 
 
 def moved_markers(request: TurnRequest) -> tuple[str, ...]:
-    """Return the wire names of deferred tools whose own ``cache_control`` stands elsewhere in the rendered list.
+    """Return the wire names of deferred tools whose own ``cache_control`` is not on them in the rendered list.
 
     A deferred tool must not carry one. The marker moves to the last tool that is not deferred; where that has
     one already, or where there is none, it is left out.
@@ -102,8 +103,8 @@ def parse(response: Any) -> ParsedResponse:
 def assemble(events: Iterable[Any]) -> dict[str, Any]:
     """Return the complete message that a stream of raw events amounts to.
 
-    A stream that ends early gives a message without a stop reason, which `parse` calls incomplete; calls whose
-    block never ended are left out of it.
+    A stream that ends early gives a message without a stop reason, which `parse` calls incomplete; calls
+    whose block never ended are left out of it.
 
     Raises:
         ConversationError: An event reports an error, or no message ever started.
@@ -179,14 +180,14 @@ def _marker(tool: ToolDefinition) -> dict[str, Any] | None:
 
 
 def _set_marker(request: TurnRequest, entries: list[dict[str, Any]]) -> None:
-    """Put the cache marker that is wanted, by the caller or by a deferred tool, on the last of these entries."""
+    """Put the marker that the caller or a deferred tool wants on the last of these entries."""
     moved = moved_markers(request)
     if not entries or not (request.cache_breakpoint or moved) or "cache_control" in entries[-1]:
         return
     tools = (tool for _, tool in base.tools_named(request, moved))
     marker = next((found for tool in tools if (found := _marker(tool)) is not None), {"type": "ephemeral"})
-    earlier = [entry["cache_control"].get("ttl") for entry in entries if "cache_control" in entry]
-    if any(ttl != "1h" for ttl in earlier):
+    earlier = [entry["cache_control"] for entry in (*request.extra, *entries) if entry.get("cache_control")]
+    if any(found.get("ttl") != "1h" for found in earlier):
         marker.pop("ttl", None)  # a long-lived marker after a short-lived one is refused
     entries[-1]["cache_control"] = marker
 

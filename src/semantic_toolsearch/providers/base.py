@@ -92,9 +92,15 @@ def tools_named(request: TurnRequest, names: Iterable[str]) -> Iterator[tuple[st
 
 
 def unloaded_names(request: TurnRequest) -> tuple[str, ...]:
-    """Return the wire names that are sent as deferred or as stubs: none where unloaded tools are not sent."""
+    """Return the wire names that are sent as deferred or as stubs, in catalog order; none where they are omitted.
+
+    Raises:
+        UnknownToolError: The plan names a tool that the catalog does not hold.
+    """
     plan = request.plan
-    return () if plan.mode == "bridge" or (plan.mode == "stub" and plan.unloaded == "omit") else plan.deferred
+    if plan.mode == "bridge" or (plan.mode == "stub" and plan.unloaded == "omit"):
+        return ()
+    return tuple(sorted(plan.deferred, key=request.catalog.position))
 
 
 def own_tools(request: TurnRequest) -> tuple[OwnTool, ...]:
