@@ -1,0 +1,380 @@
+"""Messages of any mix of wire formats in; what they say about tools out, as events in order.
+
+Read are Anthropic messages, OpenAI Responses items, Chat Completions messages, Gemini contents and the flat
+neutral form of Chat, as dicts or SDK objects. What cannot be read gives no event and never raises: stored
+conversations hold whatever an earlier program wrote. A result counts only as the answer to a call that stands
+before it, so that text shaped like a search result loads nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from semantic_toolsearch.exchange import BRIDGE_TOOL_NAME, SEARCH_TOOL_NAME, as_dict
+from semantic_toolsearch.search_records import (
+    MAX_NAME,
+    Form,
+    WireName,
+    decoded,
+    definition_names,
+    note_names,
+    read_record,
+    reference_names,
+)
+
+__all__ = ["Answered", "Called", "Event", "Found", "Noted", "Searched", "blocks", "pairs", "plain", "read"]
+
+MODEL_ROLES: Final = frozenset({"assistant", "model"})
+SYSTEM_ROLES: Final = frozenset({"system", "developer"})
+
+_HOSTED_PREFIX: Final = "tool_search_tool"
+"""How the names of Anthropic's hosted search tools and of their result blocks begin."""
+
+_Key: TypeAlias = tuple[Literal["client", "hosted", "named"], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The model asked for tools.
+
+    Attributes:
+        at: Index of the message.
+        id: What the answer echoes; empty where the format gives none.
+        arguments: The object sent, or the text that was none.
+        hosted: Whether the provider searches.
+    """
+
+    at: int
+    id: str
+    arguments: Any
+    hosted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A search of this conversation was answered.
+
+    Attributes:
+        at: Index of the message.
+        id: Id of the search, empty where the format gives none.
+        names: Tools that it loads, best first; empty for a miss, an error and an unreadable answer.
+        hosted: Whether the provider searched.
+        form: How the tools arrived: by ``references`` (Anthropic), as ``definitions`` (OpenAI search output), or
+            as a ``record`` (JSON of ours).
+        call: Index of the message with the search.
+        record: The JSON object of a ``record``, or None.
+    """
+
+    at: int
+    id: str
+    names: tuple[WireName, ...]
+    hosted: bool
+    form: Form
+    call: int
+    record: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The model called a tool, answered or not.
+
+    Attributes:
+        at: Index of the message.
+        id: What the result echoes; empty where the format gives none.
+        name: The tool as called; through the bridge, the tool that it names.
+        namespace: OpenAI namespace, or None.
+        bridged: Whether the call went through ``call_tool``.
+    """
+
+    at: int
+    id: str
+    name: str
+    namespace: str | None = None
+    bridged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A call of an ordinary tool was answered.
+
+    Attributes:
+        at: Index of the message.
+        id: Id of the call.
+        part: Index of the block within the message, or None where the message is the answer.
+        call: Index of the message with the call.
+    """
+
+    at: int
+    id: str
+    part: int | None
+    call: int
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A system message says what a compacted part of the conversation had loaded."""
+
+    at: int
+    names: tuple[WireName, ...]
+
+
+Event: TypeAlias = Searched | Found | Called | Answered | Noted
+
+
+def read(messages: Iterable[Any]) -> tuple[Event, ...]:
+    """Return what the messages say about tools, in order.
+
+    Args:
+        messages: Messages, items or contents of any provider, as dicts or SDK objects, mixed freely.
+    """
+    return tuple(_read(messages).events)
+
+
+def pairs(messages: Iterable[Any]) -> tuple[tuple[int, int], ...]:
+    """Return the indices (message of the call, message of its answer) of every answered call, hosted or not."""
+    return tuple(_read(messages).pairs)
+
+
+def plain(message: Any) -> Mapping[str, Any]:
+    """Return a message as a mapping, SDK objects by their own dump; empty for what is no message."""
+    with contextlib.suppress(Exception):
+        value = as_dict(message)
+        if isinstance(value, Mapping):
+            return value
+    return {}
+
+
+def blocks(content: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Give the blocks of a content list with their places, SDK objects as dicts; else nothing."""
+    if isinstance(content, (list, tuple)):
+        for place, block in enumerate(content):
+            if value := plain(block):
+                yield place, value
+
+
+def _read(messages: Iterable[Any]) -> _Reader:
+    reader = _Reader()
+    for at, message in enumerate(messages):
+        with contextlib.suppress(Exception):  # one broken message costs itself only
+            reader.take(at, plain(message))
+    return reader
+
+
+@dataclass(slots=True)
+class _Open:
+    """Calls with one key that wait for their answers.
+
+    Two kinds of call under one key are answered for nothing: nobody could tell which answer is the search's.
+    """
+
+    batch: int
+    name: str
+    search: bool
+    calls: deque[int]
+    mixed: bool = False
+
+
+class _Reader:
+    """Reads messages one after another and remembers the calls that wait for an answer."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.pairs: list[tuple[int, int]] = []
+        self._open: dict[_Key, _Open] = {}
+        self._items: deque[tuple[str, int]] = deque()  # hosted OpenAI searches, which have no id
+        self._batch = 0
+
+    def take(self, at: int, message: Mapping[str, Any]) -> None:
+        role, kind = message.get("role"), message.get("type")
+        if isinstance(role, str):
+            self._message(at, role, message)
+        elif isinstance(kind, str):
+            self._item(at, kind, message)
+        elif "parts" in message:  # Gemini's role may be left out: user
+            self._message(at, "user", message)
+
+    def _message(self, at: int, role: str, message: Mapping[str, Any]) -> None:
+        if role in SYSTEM_ROLES:
+            if names := note_names(message.get("content")):
+                self.events.append(Noted(at, names))
+        elif role in MODEL_ROLES:
+            for _, block in blocks(message.get("content")):
+                self._model_block(at, block)
+            for _, call in blocks(message.get("tool_calls")):
+                self._chat_call(at, call)
+            for _, part in blocks(message.get("parts")):
+                self._gemini_call(at, part)
+        else:
+            self._next_batch()
+            self._answers(at, role, message)
+
+    def _answers(self, at: int, role: str, message: Mapping[str, Any]) -> None:
+        if role == "tool":
+            self._answer(("client", _id(message.get("tool_call_id"))), at, None, message.get("content"))
+        elif role == "user":
+            for place, block in blocks(message.get("content")):
+                if block.get("type") == "tool_result":
+                    content = None if block.get("is_error") is True else block.get("content")
+                    self._answer(("client", _id(block.get("tool_use_id"))), at, place, content)
+        for place, part in blocks(message.get("parts")):
+            self._gemini_answer(at, place, part)
+
+    def _model_block(self, at: int, block: Mapping[str, Any]) -> None:
+        kind = block.get("type")
+        if kind == "tool_use":
+            self._call(at, _id(block.get("id")), block.get("name"), block.get("input"))
+        elif kind in ("server_tool_use", "mcp_tool_use"):
+            id_, name = _id(block.get("id")), block.get("name")
+            search = kind == "server_tool_use" and isinstance(name, str) and name.startswith(_HOSTED_PREFIX)
+            if search:
+                self.events.append(Searched(at, id_, decoded(block.get("input")), hosted=True))
+            self._wait(("hosted", id_), at, "", search)
+        elif isinstance(kind, str) and kind.endswith("tool_result") and kind != "tool_result":
+            self._hosted_answer(at, kind, block)
+
+    def _hosted_answer(self, at: int, kind: str, block: Mapping[str, Any]) -> None:
+        id_ = _id(block.get("tool_use_id"))
+        answered = self._close(("hosted", id_), at)
+        if answered is not None and answered[1] and kind.startswith(_HOSTED_PREFIX):
+            content = block.get("content")
+            listed = content.get("tool_references") if isinstance(content, Mapping) else content
+            names = reference_names(block for _, block in blocks(listed))
+            self.events.append(Found(at, id_, names, True, "references", answered[0]))
+
+    def _chat_call(self, at: int, call: Mapping[str, Any]) -> None:
+        inner = call.get("function", call.get("custom"))
+        body = inner if isinstance(inner, Mapping) else call
+        self._call(at, _id(call.get("id")), body.get("name"), body.get("arguments", body.get("input")))
+
+    def _gemini_call(self, at: int, part: Mapping[str, Any]) -> None:
+        call = part.get("functionCall", part.get("function_call"))
+        if isinstance(call, Mapping):
+            id_, name = _id(call.get("id")), call.get("name")
+            key: _Key | None = None if id_ or not isinstance(name, str) else ("named", name)
+            self._call(at, id_, name, call.get("args"), key=key)
+
+    def _gemini_answer(self, at: int, place: int, part: Mapping[str, Any]) -> None:
+        answer = part.get("functionResponse", part.get("function_response"))
+        if not isinstance(answer, Mapping):
+            return
+        id_, name = _id(answer.get("id")), answer.get("name")
+        key: _Key = ("client", id_)
+        if not id_:
+            if not isinstance(name, str) or not name:
+                return
+            key = ("named", name)
+            if key not in self._open:  # calls with ids, answered without
+                key = next((known for known, waiting in self._open.items() if waiting.name == name), key)
+        self._answer(key, at, place, answer.get("response"))
+
+    def _item(self, at: int, kind: str, item: Mapping[str, Any]) -> None:
+        id_ = _id(item.get("call_id"))
+        if kind == "tool_search_call":
+            self._search_item(at, id_, item)
+        elif kind == "tool_search_output":
+            self._search_output(at, id_, item)
+        elif kind in ("function_call", "custom_tool_call"):
+            arguments = item.get("arguments", item.get("input"))
+            self._call(at, id_, item.get("name"), arguments, namespace=item.get("namespace"))
+        elif kind.endswith("_call_output"):
+            self._next_batch()
+            self._answer(("client", id_), at, None, item.get("output"))
+        elif kind.endswith("_call") and id_:  # other tools of the provider that the application answers
+            self._wait(("client", id_), at, "", search=False)
+
+    def _search_item(self, at: int, id_: str, item: Mapping[str, Any]) -> None:
+        execution = item.get("execution")
+        hosted = execution == "server" or (execution != "client" and not id_)
+        self.events.append(Searched(at, id_, decoded(item.get("arguments")), hosted))
+        if hosted:
+            self._items.append((id_, at))
+        else:
+            self._wait(("client", id_), at, SEARCH_TOOL_NAME, search=True)
+
+    def _search_output(self, at: int, id_: str, item: Mapping[str, Any]) -> None:
+        execution, names = item.get("execution"), definition_names(item.get("tools"))
+        if execution == "client" or (execution != "server" and ("client", id_) in self._open):
+            self._next_batch()
+            self._answer(("client", id_), at, None, None, names)
+        elif self._items:
+            # Without ids the oldest waiting search is answered; old recordings repeat an id in both items.
+            waiting = next((pair for pair in self._items if id_ and pair[0] == id_), self._items[0])
+            self._items.remove(waiting)
+            self.pairs.append((waiting[1], at))
+            self.events.append(Found(at, id_, names, True, "definitions", waiting[1]))
+
+    def _call(
+        self, at: int, id_: str, name: Any, arguments: Any, *, namespace: Any = None, key: _Key | None = None
+    ) -> None:
+        known, owner = _name(name), _name(namespace) or None
+        own = owner is None or owner == known  # a flat tool may come back in a namespace of its own name
+        search = own and known == SEARCH_TOOL_NAME
+        if search:
+            self.events.append(Searched(at, id_, decoded(arguments)))
+        elif own and known == BRIDGE_TOOL_NAME:
+            inner = decoded(arguments)
+            if target := _name(inner.get("name") if isinstance(inner, Mapping) else None):
+                self.events.append(Called(at, id_, target, None, bridged=True))
+        elif known:
+            self.events.append(Called(at, id_, known, owner))
+        self._wait(key or ("client", id_), at, known, search)
+
+    def _wait(self, key: _Key, at: int, name: str, search: bool) -> None:
+        if not key[1]:
+            return
+        waiting = self._open.get(key)
+        if waiting is None or waiting.batch != self._batch:
+            # Some models number their calls anew in every turn: the older call of that id gets no answer now.
+            self._open[key] = _Open(self._batch, name, search, deque([at]))
+        else:
+            waiting.calls.append(at)
+            waiting.mixed = waiting.mixed or waiting.search != search
+
+    def _close(self, key: _Key, at: int) -> tuple[int, bool] | None:
+        """Take the oldest call that waits under a key; None when none does, or it is not clear which."""
+        waiting = self._open.get(key) if key[1] else None
+        if waiting is None:
+            return None
+        call = waiting.calls.popleft()
+        if not waiting.calls:
+            del self._open[key]
+        self.pairs.append((call, at))
+        return None if waiting.mixed else (call, waiting.search)
+
+    def _answer(
+        self,
+        key: _Key,
+        at: int,
+        part: int | None,
+        content: Any,
+        definitions: tuple[WireName, ...] | None = None,
+    ) -> None:
+        answered = self._close(key, at)
+        if answered is None:
+            return
+        call, search = answered
+        id_ = "" if key[0] == "named" else key[1]
+        if not search:
+            self.events.append(Answered(at, id_, part, call))
+        elif definitions is not None:
+            self.events.append(Found(at, id_, definitions, False, "definitions", call))
+        else:
+            names, form, record = read_record(content)
+            self.events.append(Found(at, id_, names, False, form, call, record))
+
+    def _next_batch(self) -> None:
+        """The model's output ended: hosted searches without an id get no answer any more."""
+        self._batch += 1
+        self._items.clear()
+
+
+def _id(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _name(value: Any) -> str:
+    return value if isinstance(value, str) and len(value) <= MAX_NAME else ""
