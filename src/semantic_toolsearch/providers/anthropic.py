@@ -1,8 +1,8 @@
 """Anthropic Messages: a request in, its ``tools`` list out; a response or stream in, its calls out.
 
 In the modes with deferred loading the list is the same for every turn, whatever is loaded, so that the prompt
-cache keeps it. Its order: the caller's own entries, full tools, the search tool, then deferred tools or stubs in
-catalog order.
+cache keeps it. Its order: the caller's own entries, full tools, our tools or the hosted search tool, then
+deferred tools or stubs in catalog order.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def render(request: TurnRequest) -> list[dict[str, Any]]:
 
 
 def moved_markers(request: TurnRequest) -> tuple[str, ...]:
-    """Return the wire names of deferred tools whose own ``cache_control`` is not on them in the rendered list.
+    """Return the wire names of deferred tools whose own ``cache_control`` is left off them in the list.
 
     A deferred tool must not carry one. The marker moves to the last tool that is not deferred; where that has
     one already, or where there is none, it is left out.

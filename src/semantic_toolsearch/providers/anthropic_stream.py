@@ -12,7 +12,7 @@ from semantic_toolsearch.providers import base
 __all__ = ["assemble", "input_of"]
 
 INVALID: Final = "INVALID_JSON"
-"""Key under which a call's input that is no JSON object is kept: the provider takes back nothing but objects."""
+"""Key that wraps a call's input where it is no JSON object: the provider takes nothing but objects back."""
 
 _CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _TEXTS: Final = {"text_delta": "text", "thinking_delta": "thinking", "compaction_delta": "content"}

@@ -92,7 +92,7 @@ def tools_named(request: TurnRequest, names: Iterable[str]) -> Iterator[tuple[st
 
 
 def unloaded_names(request: TurnRequest) -> tuple[str, ...]:
-    """Return the wire names that are sent as deferred or as stubs, in catalog order; none where they are omitted.
+    """Return the wire names sent as deferred or as stubs, in catalog order; none where they are omitted.
 
     Raises:
         UnknownToolError: The plan names a tool that the catalog does not hold.
@@ -183,9 +183,10 @@ def read_call(
 ) -> RawCall | SearchCall:
     """Read one function call: of our search tool, of the bridge (unwrapped), or of any other tool."""
     read = parse_arguments(arguments)
-    if namespace is None and name == SEARCH_TOOL_NAME:
+    own = namespace is None or namespace == name  # a flat tool may come back in a namespace of its own name
+    if own and name == SEARCH_TOOL_NAME:
         return SearchCall(id, read, raw)
-    if namespace is None and name == BRIDGE_TOOL_NAME:
+    if own and name == BRIDGE_TOOL_NAME:
         name, read = unwrap_bridge(read)
     return RawCall(id, name, namespace, read, caller, raw)
 
@@ -223,8 +224,8 @@ def parsed(found: Iterable[RawCall | SearchCall], **facts: Any) -> ParsedRespons
     )
 
 
-def response_of(value: Any, key: str, provider: str) -> dict[str, Any]:
-    """Return a response as a plain dict that has `key`.
+def response_of(value: Any, key: str | tuple[str, ...], provider: str) -> dict[str, Any]:
+    """Return a response as a plain dict that has `key`, or any of several.
 
     Raises:
         ConversationError: It is an error body, or no response of this provider.
@@ -232,12 +233,11 @@ def response_of(value: Any, key: str, provider: str) -> dict[str, Any]:
     response = as_dict(value)
     if not isinstance(response, Mapping):
         raise ConversationError(f"Not a response of {provider}: {type(value).__name__}.")
-    if key not in response:
+    keys = (key,) if isinstance(key, str) else key
+    if not any(known in response for known in keys):
         raise_error_of(response, provider)
-        shown = ", ".join(map(repr, list(response)[:8]))
-        raise ConversationError(
-            f"Not a response of {provider}: it has no {key!r}, only {shown or 'nothing'}."
-        )
+        found = ", ".join(map(repr, list(response)[:8])) or "nothing"
+        raise ConversationError(f"Not a response of {provider}: it has no {keys[0]!r}, only {found}.")
     return dict(response)
 
 
