@@ -1,0 +1,69 @@
+"""A request for tools as a program or a model may send it in, one ``SearchResult`` out: queries and names together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from semantic_toolsearch.rankers.protocol import Visible
+    from semantic_toolsearch.results import SearchResult
+    from semantic_toolsearch.retriever import Retriever
+
+__all__ = ["find"]
+
+
+def find(
+    retriever: Retriever,
+    *,
+    query: Any = None,
+    queries: Any = (),
+    names: Any = (),
+    limit: Any = None,
+    visible: Visible | None = None,
+) -> SearchResult:
+    """Answer queries and names in one result; whatever a model sends becomes one that it can act on.
+
+    Args:
+        retriever: The rules over one catalog.
+        query: A need, a word or a name; see ``ToolSearch.search``.
+        queries: Further needs.
+        names: Tools wanted by name.
+        limit: The most tools to return, save those asked for by name.
+        visible: bool ``[n]``, or None for all.
+    """
+    asked = [*_texts(query), *_texts(queries)]
+    wanted = _texts(names)
+    if not wanted:
+        return retriever.search(asked, limit, visible)
+    selected = retriever.select(wanted, visible)
+    if not any(text.strip() for text in asked):
+        return selected
+    return _together(selected, retriever.search(asked, limit, visible))
+
+
+def _texts(value: Any) -> list[str]:
+    """One text or several, as a model may send either; what is no text is written as one."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, (list, tuple, set, frozenset)) or hasattr(value, "__next__"):
+        return [text for item in value for text in _texts(item)]
+    return [str(value)]
+
+
+def _together(selected: SearchResult, found: SearchResult) -> SearchResult:
+    """Tools asked for by name first, then what the queries found besides."""
+    taken = {hit.position for hit in selected.tools}
+    tools = (*selected.tools, *(hit for hit in found.tools if hit.position not in taken))
+    return replace(
+        found,
+        query=" | ".join(filter(None, (selected.query, found.query))),
+        outcome="matched" if tools else found.outcome,
+        tools=tools,
+        hints=tuple(hit for hit in found.hints if hit.position not in taken),
+        names=() if tools else found.names,
+        namespaces=() if tools else found.namespaces,
+        unknown=selected.unknown,
+    )

@@ -1,0 +1,175 @@
+"""A conversation and the options of one model call in, a ``Turn`` out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from semantic_toolsearch import exchange
+from semantic_toolsearch.deferral import plan_turn
+from semantic_toolsearch.history import Called, Found, read
+from semantic_toolsearch.loaded import loaded_names, missing, named, Resolver
+from semantic_toolsearch.policies import NO_LISTS, PolicyLists
+from semantic_toolsearch.providers import anthropic, anthropic_history
+from semantic_toolsearch.support import infer_api, lookup
+from semantic_toolsearch.turn import Turn, TurnState
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from semantic_toolsearch.exchange import Api, Mode
+    from semantic_toolsearch.history import Event
+    from semantic_toolsearch.loaded import SessionStore
+    from semantic_toolsearch.snapshot import Snapshot
+
+__all__ = ["TurnOptions", "make_turn"]
+
+_NATIVE_FORM = {"anthropic": "references", "responses": "definitions"}
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOptions:
+    """The options of one model call; see ``ToolSearch.turn``."""
+
+    model: str | None = None
+    api: Api | None = None
+    tool_choice: Any = None
+    transport: str | None = None
+    base_url: Any = None
+    prefer: Literal["hosted", "client"] | None = None
+    mode: Mode | None = None
+    session: str | None = None
+    window: int | None = None
+    lists: PolicyLists = NO_LISTS
+    agent: PolicyLists = NO_LISTS
+    extra: tuple[dict[str, Any], ...] = ()
+    cache_breakpoint: bool = False
+    held: tuple[str, ...] = field(default=())
+
+
+def make_turn(
+    snapshot: Snapshot,
+    messages: Iterable[Any],
+    options: TurnOptions,
+    visible: np.ndarray[Any, np.dtype[np.bool_]] | None,
+    store: SessionStore | None = None,
+) -> Turn:
+    """Plan one model call and write its tools list.
+
+    Raises:
+        ConfigError: Options that contradict each other or that this provider cannot carry.
+        UnknownToolError: ``tool_choice`` names no tool, or several.
+    """
+    config, catalog = snapshot.config, snapshot.catalog
+    messages = list(messages)
+    events = read(messages)
+    api = options.api or infer_api(options.model)
+    support = lookup(
+        options.model,
+        api=api,
+        transport=options.transport,
+        base_url=options.base_url,
+        overrides=config.support,
+        transports=config.transports,
+        assume_newer=config.assume_newer,
+    )
+    loaded = loaded_names(messages, catalog, store=store, session=options.session, visible=visible)
+    plan = plan_turn(
+        catalog,
+        config,
+        api=api,
+        support=support,
+        loaded=loaded,
+        native=_native(events, snapshot, api),
+        forced=_forced(options.tool_choice),
+        held=options.held,
+        visible=visible,
+        prefer=options.prefer,
+        mode=options.mode,
+        turn=options.lists,
+        agent=options.agent,
+        window=options.window,
+        searched_before=any(isinstance(event, Found) for event in events),
+        extra_deferred=sum(entry.get("defer_loading") is True for entry in options.extra),
+    )
+    gone = missing(messages, catalog)
+    warnings = list(plan.warnings)
+    if gone:
+        warnings.append(f"The conversation loaded tools that no server offers now: {', '.join(gone)}.")
+    request = exchange.TurnRequest(
+        catalog=catalog,
+        plan=plan,
+        search_tool=_search_tool(snapshot, plan) if plan.search == "ours" else None,
+        bridge=exchange.bridge_tool() if plan.mode == "bridge" else None,
+        extra=options.extra,
+        cache_breakpoint=options.cache_breakpoint,
+        result_schemas=config.result_schemas,
+    )
+    if api == "anthropic":
+        moved = anthropic.moved_markers(request)
+        if moved:
+            warnings.append(f"cache_control was moved off deferred tools: {', '.join(moved)}.")
+        messages = anthropic_history.without_gone(messages, {*plan.full, *plan.deferred})
+    if config.ranker != "hybrid" and plan.mode == "hosted":
+        reason = f"{plan.reason} The ranker {config.ranker!r} is not used, since the provider searches."
+        plan = replace(plan, reason=reason)
+    request = replace(request, plan=replace(plan, warnings=tuple(warnings)))
+    state = TurnState(_misses(events), gone, options.held, store, options.session)
+
+    def again(following: list[Any], held: tuple[str, ...]) -> Turn:
+        return make_turn(snapshot, following, replace(options, tool_choice=None, held=held), visible, store)
+
+    return Turn(snapshot, request, messages, state, visible, again)
+
+
+def _search_tool(snapshot: Snapshot, plan: exchange.TurnPlan) -> exchange.OwnTool:
+    config = snapshot.config
+    namespaces: dict[str, int] = {}
+    hidden = plan.mode in ("reference", "output", "bridge") or plan.unloaded == "omit"
+    if hidden:
+        for name in plan.deferred:
+            owner = snapshot.catalog[snapshot.catalog.position(name)].namespace
+            if owner is not None:
+                namespaces[owner] = namespaces.get(owner, 0) + 1
+    return exchange.search_tool(
+        offer_limit=config.offer_limit, max_limit=config.max_limit, namespaces=sorted(namespaces.items())
+    )
+
+
+def _native(events: Iterable[Event], snapshot: Snapshot, api: Api) -> list[str]:
+    """Wire names of tools that the messages load in this provider's own form."""
+    resolve, form = Resolver(snapshot.catalog), _NATIVE_FORM.get(api)
+    places = [
+        resolve(name)
+        for event in events
+        if isinstance(event, Found) and event.form == form
+        for name in named(event)
+    ]
+    return [snapshot.catalog.wire_names[place] for place in dict.fromkeys(places) if place is not None]
+
+
+def _forced(choice: Any) -> str | None:
+    """The tool that a ``tool_choice`` names, in any provider's form, or by its bare name."""
+    if isinstance(choice, str):
+        return None if choice in ("auto", "any", "none", "required", "validated") else choice
+    if isinstance(choice, Mapping):
+        inner = choice.get("function")
+        name = inner.get("name") if isinstance(inner, Mapping) else choice.get("name")
+        return (
+            name
+            if isinstance(name, str) and choice.get("type") in ("tool", "function", "custom", None)
+            else None
+        )
+    return None
+
+
+def _misses(events: Iterable[Event]) -> int:
+    """Searches without any result that the conversation ends with; a hit or an ordinary call starts anew."""
+    count = 0
+    for event in events:
+        if isinstance(event, Found):
+            count = 0 if event.names or (event.record or {}).get("available") else count + 1
+        elif isinstance(event, Called):
+            count = 0
+    return count
