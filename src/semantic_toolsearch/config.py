@@ -5,15 +5,77 @@ Three presets repeat the documented behaviour of other systems, so that they can
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from semantic_toolsearch.errors import ConfigError
+from semantic_toolsearch.threshold import Threshold, read_threshold
 
-__all__ = ["PRESETS", "SearchConfig"]
+__all__ = [
+    "CAPABILITY_IDS",
+    "DEFAULT_THRESHOLD",
+    "MAX_HOT",
+    "PRESETS",
+    "CapabilityId",
+    "SearchConfig",
+    "TransportForm",
+]
 
 Count = Annotated[int, Field(ge=1)]
+
+CapabilityId: TypeAlias = Literal[
+    "auto_tool_search", "openai_tool_search", "claude_tool_search", "tool_search"
+]
+CAPABILITY_IDS: Final[tuple[CapabilityId, ...]] = get_args(CapabilityId)
+
+DEFAULT_THRESHOLD: Final = 15
+"""Number of tools from which deferring is worth a search."""
+
+MAX_HOT: Final = 5
+"""Most names of a hot list: more tools in full would undo what deferring saves."""
+
+
+class TransportForm(BaseModel):
+    """What one way to the models carries; None leaves a field as the built-in way of that name has it.
+
+    Attributes:
+        hosted: Vendors whose hosted search it carries.
+        client_forms: The vendors' cache-keeping forms of a client's search that it carries: Anthropic's
+            ``reference``, OpenAI's ``output``.
+        variant: The kind of Anthropic's hosted search that it takes.
+        betas: Beta values that requests with deferred tools need there.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    hosted: tuple[Literal["openai", "anthropic"], ...] | None = None
+    client_forms: tuple[Literal["reference", "output"], ...] | None = None
+    variant: Literal["bm25", "regex"] | None = None
+    betas: tuple[str, ...] | None = None
+
+
+def _mechanism(value: Any) -> Any:
+    ids = (value,) if isinstance(value, str) else value
+    if isinstance(ids, (list, tuple)):
+        return tuple("auto_tool_search" if name == "auto" else name for name in ids)
+    return ids
+
+
+def _names(value: Any) -> Any:
+    if isinstance(value, str):
+        raise ValueError("a single text is no list of tool names")
+    if isinstance(value, (set, frozenset)):
+        return tuple(sorted(value, key=str))
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _sorted(value: Any) -> Any:
+    return dict(sorted(value.items(), key=lambda row: str(row[0]))) if isinstance(value, Mapping) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
 class SearchConfig(BaseModel):
@@ -32,7 +94,41 @@ class SearchConfig(BaseModel):
         hints: Most names of weak tools that a result lists.
         miss_names: Most names listed when nothing matched; None for all.
         browse_names: Most names listed for an empty query; None for all.
-        hnsw_from: Number of tools from which the vector index is approximate; None for the index's own default.
+        hnsw_from: Number of tools from which the vector index is approximate; None for the index's own
+            default.
+        mechanism: Capability ids that decide who searches (see ``capabilities``); ``auto`` is short for
+            ``auto_tool_search``, an empty tuple turns deferring off.
+        activate: When tools are deferred: as soon as the ``threshold`` is reached, or (``flagged``) also as
+            soon as one visible tool is flagged, and then the flagged ones only.
+        threshold: What the visible tools must reach: a number of tools, ``{"tokens": n}``, a share of the
+            context window such as ``"10%"``, or several of these, any of which is enough; None for no
+            threshold.
+        threshold_cap: Most tokens that a share of the window may stand for; None for no such limit.
+        sticky: Whether a conversation that has searched keeps deferring when its tools fall below the
+            threshold.
+        never_defer: Names of tools that are always sent in full.
+        hot: Names of at most 5 tools that are used so often that they are sent in full.
+        never_defer_overrides_always: Whether the two lists also hold for tools that are flagged.
+        programmatic: What becomes of a tool that only programs may call, which cannot search: ``full`` or
+            ``defer``.
+        unregistered: A tool that somebody else executes is deferred and found like any other (``search``), or
+            is in full where the provider searches and else a stub that no search returns (``limited``).
+        search_scope: Whether searches of the model cover all ``visible`` tools or the ``deferred`` ones only.
+        loaded_take_places: Whether a tool that is found but loaded already counts under the limit.
+        unloaded: Whether an unloaded tool is sent as a ``stub`` or omitted where nobody needs it (``omit``).
+        unloaded_calls: Whether a call to an unloaded tool runs once its arguments are valid, or is answered
+            with the schema.
+        result_schemas: Whether the answers to searches hold full schemas where they need not.
+        namespace_max: Most functions of one OpenAI namespace; None for no split.
+        masked_transport: What ``auto_tool_search`` does where an address hides whether it carries hosted
+            search: search here (``client``), or send everything in full (``full``).
+        on_unsupported: What a hosted capability alone does where there is no hosted search: send everything
+            in ``full``, or ``raise``.
+        assume_newer: Whether GPT models newer than the tables have hosted search.
+        support: Models that have hosted search or not, by id or shell pattern; wins over the tables.
+        transports: What ways to the models carry, by name; wins over the built-in ones, field by field.
+        session_store: Most sessions of a store that remembers loaded tools for hosts without history; None
+            for none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,6 +144,29 @@ class SearchConfig(BaseModel):
     miss_names: Annotated[int, Field(ge=0)] | None = 50
     browse_names: Annotated[int, Field(ge=0)] | None = 100
     hnsw_from: Count | None = None
+
+    mechanism: Annotated[tuple[CapabilityId, ...], BeforeValidator(_mechanism)] = ("auto_tool_search",)
+    activate: Literal["flagged", "threshold"] = "flagged"
+    threshold: Annotated[Threshold | None, BeforeValidator(read_threshold)] = DEFAULT_THRESHOLD
+    threshold_cap: Count | None = 20_000
+    sticky: bool = True
+    never_defer: Names = ()
+    hot: Annotated[Names, Field(max_length=MAX_HOT)] = ()
+    never_defer_overrides_always: bool = False
+    programmatic: Literal["full", "defer"] = "full"
+    unregistered: Literal["search", "limited"] = "search"
+    search_scope: Literal["visible", "deferred"] = "visible"
+    loaded_take_places: bool = False
+    unloaded: Literal["stub", "omit"] = "stub"
+    unloaded_calls: Literal["run", "refuse_with_schema"] = "run"
+    result_schemas: Literal["none", "full"] = "none"
+    namespace_max: Count | None = 9
+    masked_transport: Literal["client", "full"] = "client"
+    on_unsupported: Literal["full", "raise"] = "full"
+    assume_newer: bool = False
+    support: Annotated[dict[str, bool], BeforeValidator(_sorted)] = {}
+    transports: Annotated[dict[str, TransportForm], BeforeValidator(_sorted)] = {}
+    session_store: Count | None = None
 
     def __init__(self, **values: Any) -> None:
         try:
@@ -72,6 +191,23 @@ class SearchConfig(BaseModel):
             raise ConfigError(f"There is no preset {name!r}; choose one of {', '.join(sorted(PRESETS))}.")
         return cls(**{**PRESETS[name], **changes})
 
+    @classmethod
+    def from_json(cls, value: Any) -> SearchConfig:
+        """Settings from the JSON form of a harness.
+
+        ``{"capabilities": [...]}`` with ids, or objects of ``ref`` and ``config``; see
+        ``capabilities.read_config`` for the keys and how their values are read.
+
+        Raises:
+            ConfigError: An unknown key, capability or value; the message names it.
+        """
+        from semantic_toolsearch.capabilities import read_config
+
+        return read_config(value)
+
+    def __hash__(self) -> int:
+        return hash(self.model_dump_json())
+
     def but(self, **changes: Any) -> SearchConfig:
         """A copy with some values changed, checked like a new one."""
         return SearchConfig(**{**self.model_dump(), **changes})
@@ -87,9 +223,31 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
         "weak_hits": "load",
         "miss_names": None,
         "browse_names": None,
+        "activate": "threshold",
+        "loaded_take_places": True,
+        "result_schemas": "full",
+        "never_defer_overrides_always": True,
+        "masked_transport": "full",
+        "unregistered": "limited",
+        "namespace_max": None,
+        "session_store": 4096,
     },
-    "cogitator": {"ranker": "bm25", "band": 0.0, "weak_hits": "load"},
-    "openhands": {},
+    "cogitator": {
+        "ranker": "bm25",
+        "band": 0.0,
+        "weak_hits": "load",
+        "mechanism": "tool_search",
+        "threshold": None,
+        "search_scope": "deferred",
+        "loaded_take_places": True,
+        "unloaded": "omit",
+    },
+    "openhands": {
+        "mechanism": "openai_tool_search",
+        "threshold": None,
+        "search_scope": "deferred",
+        "masked_transport": "full",
+    },
 }
 
 

@@ -1,0 +1,279 @@
+"""A catalog, policies, loaded tools and the model's support in; what one request carries, and why, out.
+
+Every visible tool is sent in full, or is deferred and can be loaded through a search in the same request.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from semantic_toolsearch.capabilities import combine
+from semantic_toolsearch.errors import ConfigError
+from semantic_toolsearch.exchange import SEARCH_TOOL_NAME, TurnPlan
+from semantic_toolsearch.modes import MAX_DEFERRED, ModeChoice, choose_mode, within_limits
+from semantic_toolsearch.policies import NO_LISTS, Policies, PolicyLists, decide
+from semantic_toolsearch.threshold import estimate_tokens, judge
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from semantic_toolsearch.catalog import Catalog
+    from semantic_toolsearch.config import SearchConfig
+    from semantic_toolsearch.exchange import Api, Mode
+    from semantic_toolsearch.support import Support
+
+    Mask: TypeAlias = npt.NDArray[np.bool_]
+
+__all__ = ["STUB", "plan_turn", "search_mask"]
+
+STUB: Final = json.dumps({"type": "object", "additionalProperties": True}, separators=(",", ":"))
+"""Canonical JSON of the schema that stands for one that is not loaded: the smallest open object."""
+
+
+_DECLARING: Final = frozenset({"hosted", "reference", "output"})
+
+
+def plan_turn(
+    catalog: Catalog,
+    config: SearchConfig,
+    *,
+    api: Api,
+    support: Support,
+    loaded: Sequence[str] = (),
+    native: Sequence[str] | None = None,
+    forced: str | None = None,
+    held: Sequence[str] = (),
+    visible: Mask | None = None,
+    prefer: Literal["hosted", "client"] | None = None,
+    mode: Mode | None = None,
+    turn: PolicyLists = NO_LISTS,
+    agent: PolicyLists = NO_LISTS,
+    window: int | None = None,
+    count: Callable[[Any], int] = estimate_tokens,
+    searched_before: bool = False,
+    extra_deferred: int = 0,
+) -> TurnPlan:
+    """Decide what one request carries.
+
+    Args:
+        catalog: All tools.
+        config: The settings.
+        api: Wire format of the request.
+        support: What the model can do over this transport, looked up for the same ``api``.
+        loaded: Wire names that the conversation loaded, in first-seen order; those that are not visible do
+            not count.
+        native: Those of ``loaded`` whose load stands in the messages in this provider's own form. The others
+            are sent in full in the modes that otherwise keep the tool list as it is. None for all of them.
+        forced: The tool that ``tool_choice`` names, by wire name or unique raw name, or ``tool_search`` for
+            ours.
+        held: Wire names that were forced earlier in this run.
+        visible: Boolean ``[n_tools]``, None for all.
+        prefer: ``client`` for our ranker where the provider would search; ``hosted`` says no more than the
+            default.
+        mode: The mode to use once something is deferred; None to choose.
+        turn: Options of this turn.
+        agent: Lists of the agent.
+        window: Context window in tokens, for thresholds that are a share of it.
+        count: Tokens of a text or JSON value.
+        searched_before: Whether the conversation holds a search record.
+        extra_deferred: Number of the caller's own entries, passed through unread, that carry
+            ``defer_loading``.
+
+    Raises:
+        ConfigError: ``mode`` cannot be used here; a hosted capability does not fit and ``on_unsupported`` is
+            ``raise``; lists contradict each other; the forced tool is not visible; ``visible`` has another
+            length.
+        UnknownToolError: No tool, or more than one, is called ``forced``.
+    """
+    seen = _seen(catalog, visible)
+    names = catalog.wire_names
+    policies = decide(catalog, seen, config, agent=agent, turn=turn)
+    search_forced = forced == SEARCH_TOOL_NAME
+    must = _forced(catalog, forced, seen)
+    choice = choose_mode(config, api, support, prefer=prefer, mode=mode, search_forced=search_forced)
+    wanted, active = _deferrable(catalog, config, seen, policies, loaded, window, count, searched_before)
+    wanted -= {place for name in held for place in catalog.exact(name)} | {must}
+    choice = within_limits(choice, config, api, support, len(wanted))
+    limited = _limited(catalog, config, seen)
+    if choice.mode != "stub" or config.unloaded != "stub":
+        wanted -= limited
+    if choice.mode == "full" or not wanted - limited:
+        wanted = set()
+
+    known = {names[place]: place for place in seen}
+    remembered = [known[name] for name in dict.fromkeys(loaded) if known.get(name) in wanted]
+    arrived = _arrived(choice.mode, remembered, names, native)
+    left = wanted.difference(arrived)
+    if not left - limited:  # nothing that a search could load
+        arrived += sorted(left)
+        left = set()
+    serves_extra = extra_deferred > 0 and choice.mode == "hosted"
+    final: Mode = choice.mode if left or serves_extra else "full"
+    full = [place for place in seen if place not in wanted] + arrived
+    warnings = [*combine(config.mechanism).warnings, *policies.warnings]
+    if limited:
+        warnings.append(f"No search returns {_tools(len(limited))} that somebody else executes.")
+    if unable := [names[place] for place in policies.programs if place in left]:
+        warnings.append(f"Only programs may call {', '.join(unable)}, and programs cannot load a tool.")
+    warnings += _without_search(choice, final, 0 if serves_extra else extra_deferred, search_forced)
+    if final in _DECLARING:
+        warnings += support.warnings
+    return TurnPlan(
+        mode=final,
+        api=api,
+        reason=_reason(final, choice, active, len(full), len(left), bool(wanted), config, policies),
+        full=tuple(names[place] for place in full),
+        deferred=tuple(names[place] for place in seen if place in left),
+        loaded=tuple(names[place] for place in remembered),
+        search=_searcher(final, support),
+        unloaded="omit" if len(left) > MAX_DEFERRED else config.unloaded,
+        namespace_max=config.namespace_max,
+        betas=support.betas if final in _DECLARING else (),
+        warnings=tuple(dict.fromkeys(warnings)),
+        forced=names[must] if must is not None else forced,
+    )
+
+
+def search_mask(catalog: Catalog, config: SearchConfig, plan: TurnPlan, visible: Mask | None = None) -> Mask:
+    """Tell what the model's searches may return in this turn, as a boolean ``[n_tools]``.
+
+    Invisible tools never; with ``search_scope="deferred"`` only what policy defers; with
+    ``unregistered="limited"`` no tool that somebody else executes.
+    """
+    mask = np.zeros(len(catalog), dtype=np.bool_)
+    mask[_seen(catalog, visible)] = True
+    if config.search_scope == "deferred":
+        scope = {*plan.deferred, *plan.loaded}
+        mask &= np.array([name in scope for name in catalog.wire_names], dtype=np.bool_)
+    if config.unregistered == "limited":
+        mask &= np.array([tool.registered for tool in catalog], dtype=np.bool_)
+    return mask
+
+
+def _seen(catalog: Catalog, visible: Mask | None) -> list[int]:
+    if visible is None:
+        return list(range(len(catalog)))
+    if len(visible) != len(catalog):
+        raise ConfigError(f"visible speaks of {len(visible):,} tools, the catalog has {len(catalog):,}.")
+    return [int(place) for place in np.flatnonzero(visible)]
+
+
+def _forced(catalog: Catalog, forced: str | None, seen: Sequence[int]) -> int | None:
+    if forced is None or forced == SEARCH_TOOL_NAME:
+        return None
+    place = catalog.position(forced)
+    if place not in seen:
+        raise ConfigError(f"tool_choice names {forced!r}, which is not visible in this turn.")
+    return place
+
+
+def _deferrable(
+    catalog: Catalog,
+    config: SearchConfig,
+    seen: Sequence[int],
+    policies: Policies,
+    loaded: Sequence[str],
+    window: int | None,
+    count: Callable[[Any], int],
+    searched_before: bool,
+) -> tuple[set[int], str]:
+    """Return the positions that policy defers, and the comparison with the threshold in words."""
+    verdict = judge(
+        config.threshold,
+        tools=len(seen),
+        tokens=lambda: sum(_definition_tokens(catalog, place, count) for place in seen),
+        window=window,
+        cap=config.threshold_cap,
+    )
+    everything = set(seen) - policies.kept
+    flagged = set(policies.flagged) if config.activate == "flagged" else set()
+    if verdict.reached:
+        return everything, verdict.words
+    if config.sticky and searched_before and config.threshold is not None:
+        # A search record does not tell whether flags or the threshold had started it; a loaded tool without
+        # a flag does.
+        unflagged = {catalog.wire_names[place] for place in everything - flagged}
+        if not flagged or not unflagged.isdisjoint(loaded):
+            return everything, f"{verdict.words}, but this conversation has searched before"
+    if flagged:
+        return flagged, f"{_tools(len(flagged))} flagged as deferred, {verdict.words}"
+    return set(), verdict.words
+
+
+def _definition_tokens(catalog: Catalog, place: int, count: Callable[[Any], int]) -> int:
+    tool = catalog[place]
+    return count(
+        {"name": catalog.wire_names[place], "description": tool.description, "parameters": tool.parameters}
+    )
+
+
+def _arrived(
+    mode: Mode, remembered: Sequence[int], names: Sequence[str], native: Sequence[str] | None
+) -> list[int]:
+    """Return the loaded tools whose schema this request must bring, in first-seen order."""
+    if mode == "stub":
+        return list(remembered)
+    if mode in _DECLARING and native is not None:
+        there = set(native)
+        return [place for place in remembered if names[place] not in there]
+    return []
+
+
+def _limited(catalog: Catalog, config: SearchConfig, seen: Sequence[int]) -> set[int]:
+    if config.unregistered == "search":
+        return set()
+    return {place for place in seen if not catalog[place].registered}
+
+
+def _without_search(choice: ModeChoice, final: Mode, extra_deferred: int, search_forced: bool) -> list[str]:
+    """Warn of what the caller sends and only a search that is not there could serve."""
+    warnings = []
+    if extra_deferred > 0:
+        warnings.append(
+            f"{extra_deferred:,} entries of your own are deferred, which only a search by the provider can "
+            f"load, and there is none in this request: {choice.why}."
+        )
+    if search_forced and final == "full":
+        warnings.append(f"tool_choice names {SEARCH_TOOL_NAME}, but nothing is deferred, so it is not sent.")
+    return warnings
+
+
+def _reason(
+    final: Mode,
+    choice: ModeChoice,
+    active: str,
+    full: int,
+    deferred: int,
+    all_loaded: bool,
+    config: SearchConfig,
+    policies: Policies,
+) -> str:
+    if final != "full":
+        reason = [f"{final}: {choice.why}", active, f"{deferred:,} deferred, {full:,} in full"]
+    elif choice.mode == "full":
+        reason = [f"full: {choice.why}", active]
+    else:
+        reason = ["full: all is loaded that was deferred" if all_loaded else "full: nothing to defer", active]
+    if final == "hosted":
+        reason.append(f"the ranker ({config.ranker}) is not used")
+    if policies.programs and config.programmatic == "full":
+        reason.append(
+            f"{_tools(len(policies.programs))} in full because only programs, which cannot search, may call"
+        )
+    return "; ".join(reason)
+
+
+def _searcher(mode: Mode, support: Support) -> Literal["ours", "bm25", "regex", "openai"] | None:
+    if mode == "full":
+        return None
+    if mode != "hosted":
+        return "ours"
+    return "openai" if support.provider == "openai" else support.variant
+
+
+def _tools(number: int) -> str:
+    return f"{number:,} tool{'' if number == 1 else 's'}"
