@@ -63,8 +63,8 @@ class Found:
         id: Id of the search, empty where the format gives none.
         names: Tools that it loads, best first; empty for a miss, an error and an unreadable answer.
         hosted: Whether the provider searched.
-        form: How the tools arrived: by ``references`` (Anthropic), as ``definitions`` (OpenAI search output), or
-            as a ``record`` (JSON of ours).
+        form: How the tools arrived: by ``references`` (Anthropic), as ``definitions`` (OpenAI search output),
+            or as a ``record`` (JSON of ours).
         call: Index of the message with the search.
         record: The JSON object of a ``record``, or None.
     """
@@ -135,7 +135,7 @@ def read(messages: Iterable[Any]) -> tuple[Event, ...]:
 
 
 def pairs(messages: Iterable[Any]) -> tuple[tuple[int, int], ...]:
-    """Return the indices (message of the call, message of its answer) of every answered call, hosted or not."""
+    """Return the indices (call's message, answer's message) of every answered call, hosted or not."""
     return tuple(_read(messages).pairs)
 
 
@@ -204,8 +204,8 @@ class _Reader:
         elif role in MODEL_ROLES:
             for _, block in blocks(message.get("content")):
                 self._model_block(at, block)
-            for _, call in blocks(message.get("tool_calls")):
-                self._chat_call(at, call)
+            for place, call in blocks(message.get("tool_calls")):
+                self._chat_call(at, place, call)
             for _, part in blocks(message.get("parts")):
                 self._gemini_call(at, part)
         else:
@@ -245,10 +245,11 @@ class _Reader:
             names = reference_names(block for _, block in blocks(listed))
             self.events.append(Found(at, id_, names, True, "references", answered[0]))
 
-    def _chat_call(self, at: int, call: Mapping[str, Any]) -> None:
+    def _chat_call(self, at: int, place: int, call: Mapping[str, Any]) -> None:
         inner = call.get("function", call.get("custom"))
         body = inner if isinstance(inner, Mapping) else call
-        self._call(at, _id(call.get("id")), body.get("name"), body.get("arguments", body.get("input")))
+        id_ = _id(call.get("id")) or f"call_{place}"  # some compatible servers leave the id out
+        self._call(at, id_, body.get("name"), body.get("arguments", body.get("input")))
 
     def _gemini_call(self, at: int, part: Mapping[str, Any]) -> None:
         call = part.get("functionCall", part.get("function_call"))
@@ -273,6 +274,8 @@ class _Reader:
 
     def _item(self, at: int, kind: str, item: Mapping[str, Any]) -> None:
         id_ = _id(item.get("call_id"))
+        if not id_ and (kind == "function_call" or item.get("execution") == "client"):
+            id_ = _id(item.get("id"))
         if kind == "tool_search_call":
             self._search_item(at, id_, item)
         elif kind == "tool_search_output":

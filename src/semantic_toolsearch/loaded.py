@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.history import Called, Event, Found, Noted, read
-from semantic_toolsearch.names import wire_namespaces
+from semantic_toolsearch.names import MAX_WIRE_NAME, wire_names, wire_namespaces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from semantic_toolsearch.search_records import WireName
 
 __all__ = ["Resolver", "SessionStore", "loaded_names", "missing", "named"]
+
+
+_GROUP_SUFFIX: Final = re.compile(r"(?:_tools[0-9]*)?(?:_[0-9]+)?\Z")
+"""What follows a namespace's name where a tool has that name, or where it is declared in parts (CRM_2)."""
 
 
 def loaded_names(
@@ -88,20 +93,19 @@ class Resolver:
     """Says which tool of a catalog a name in a conversation means; calls take (namespace, name).
 
     Names are taken literally, in this case style only: wire names, raw names, qualified names, and names
-    within an OpenAI namespace. What could mean several tools means none.
+    within a namespace, as its owner or as OpenAI's format writes them. What could mean several tools means
+    none.
     """
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._known: dict[WireName, int | None] = {}
-        self._namespaces: dict[str, str] | None = None
 
     def __call__(self, name: WireName) -> int | None:
         """Return the tool's position, or None."""
         if name not in self._known:
             owner, inner = name
-            found = self._flat(inner) if owner is None else self._owned(owner, inner)
-            self._known[name] = found
+            self._known[name] = self._flat(inner) if owner is None else self._owned(owner, inner)
         return self._known[name]
 
     def _flat(self, name: str) -> int | None:
@@ -111,30 +115,48 @@ class Resolver:
         return found[0] if len(found) == 1 else None
 
     def _owned(self, owner: str, name: str) -> int | None:
-        catalog = self._catalog
-        for at in catalog.exact(f"{owner}.{name}"):
-            if catalog.identities[at] == (owner, name):
-                return at
-        if owner == name:  # how OpenAI gives back a flat tool
-            return self._flat(name)
-        spellings = ((at, catalog.wire_names[at], catalog.identities[at][1]) for at in catalog.find(name))
-        literal = [at for at, *names in spellings if name in names]
-        same = [at for at in literal if self._is_namespace(catalog.identities[at][0], owner)]
-        if len(same) == 1:
-            return same[0]
-        # A wire name that is not the raw name carries its own namespace, whatever group it was declared in.
-        own = [at for at in literal if catalog.wire_names[at] == name != catalog.identities[at][1]]
-        return own[0] if not same and own else None
+        exact = self._catalog.exact(name)
+        wire = exact[0] if exact and self._catalog.wire_names[exact[0]] == name else None
+        if owner == name and wire is not None:  # how OpenAI gives back a flat tool
+            return wire
+        label = self._label(owner)
+        if label is not None and (inside := self._inside[label].get(name)) is not None:
+            return inside
+        # A wire name that is not the raw name holds its own namespace, whatever group it was declared in.
+        return wire if wire is not None and self._catalog[wire].name != name else None
 
-    def _is_namespace(self, label: str | None, owner: str) -> bool:
-        if label is None:
-            return False
-        if self._namespaces is None:
-            labels = tuple(self._catalog.namespaces)
-            self._namespaces = dict(zip(labels, wire_namespaces(labels), strict=True))
-        wire = self._namespaces[label]
-        # A large namespace is declared in numbered parts: CRM, CRM_2, CRM_3.
-        return owner in (label, wire) or re.fullmatch(rf"{re.escape(wire)}_\d+", owner) is not None
+    def _label(self, owner: str) -> str | None:
+        """Return the namespace that a provider, or the catalog, writes like this."""
+        exact = self._labels.get(owner) or (owner if owner in self._inside else None)
+        if exact is not None:
+            return exact
+        stem = _GROUP_SUFFIX.sub("", owner)
+        cut = len(owner) == MAX_WIRE_NAME  # then the suffix took the place of the name's end
+        found = [
+            label for wire, label in self._labels.items() if wire == stem or (cut and wire.startswith(stem))
+        ]
+        return found[0] if stem != owner and len(found) == 1 else None
+
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        labels = tuple(self._inside)
+        return dict(zip(wire_namespaces(labels), labels, strict=True))
+
+    @cached_property
+    def _inside(self) -> dict[str, dict[str, int]]:
+        """Positions in each namespace by legal form of the raw name, else raw name, else wire name."""
+        catalog = self._catalog
+        members: dict[str, list[int]] = {}
+        for at, (label, _) in enumerate(catalog.identities):
+            if label is not None:
+                members.setdefault(label, []).append(at)
+        tables = {}
+        for label, places in members.items():
+            raw = [catalog[at].name for at in places]
+            legal = wire_names([(None, name) for name in raw])
+            wire = [catalog.wire_names[at] for at in places]
+            tables[label] = dict(zip((*wire, *raw, *legal), places * 3, strict=True))
+        return tables
 
 
 class SessionStore:
@@ -177,7 +199,7 @@ class SessionStore:
             self._sessions.setdefault(session, {}).update(fresh)
 
     def names(self, session: str | None) -> tuple[str, ...]:
-        """Return the session's names in first-loaded order; () for None and for a session it does not hold."""
+        """Return the session's names in first-loaded order; () for None and for sessions not held."""
         with self._lock:
             return tuple(self._sessions.get(session, ())) if session is not None else ()
 
