@@ -15,6 +15,7 @@ A message says what was wrong, where, and what to do about it.
     ├── EmbedderError            an embedding model failed or returned unusable vectors
     ├── RankerError              a ranker broke its contract
     ├── ConversationError        a response or a stream that cannot be read
+    ├── ArgumentsError           a call's arguments do not fit its tool's schema; the text is for the model
     ├── McpServerError           a server did not start, answer or list its tools
     └── MissingExtraError        an optional dependency is not installed (also an ImportError)
 
@@ -25,7 +26,11 @@ in the catalog's report.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 __all__ = [
+    "ArgumentProblem",
+    "ArgumentsError",
     "CatalogError",
     "ConfigError",
     "ConversationError",
@@ -94,6 +99,54 @@ class RankerError(ToolSearchError):
 
 class ConversationError(ToolSearchError):
     """A response or stream cannot be read: it reports an error, is of another format, or is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentProblem:
+    """One rule of a schema that a call's arguments break.
+
+    Attributes:
+        path: Where, from the arguments down: `days`, `guests[0].mail`; "" for the arguments as a whole.
+        rule: The schema keyword, such as `type` or `required`; `json` where the text is no JSON object.
+        message: What is wrong there, to be read behind the path.
+    """
+
+    path: str
+    rule: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path or 'arguments'}: {self.message} ({self.rule})"
+
+
+class ArgumentsError(ToolSearchError):
+    """A call's arguments do not fit its tool's schema, and nothing was run.
+
+    The text is fit to be sent to the model as it is: every problem, the nearest names, and the full schema.
+
+    Args:
+        text: The whole message.
+        problems: Each broken rule: wrong values first, then what is missing, then what is no parameter.
+        missing: Paths of parameters that are required and not there.
+        unexpected: Paths of what was given and is no parameter.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        problems: tuple[ArgumentProblem, ...] = (),
+        missing: tuple[str, ...] = (),
+        unexpected: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(text)
+        self.problems = problems
+        self.missing = missing
+        self.unexpected = unexpected
+
+    @property
+    def path(self) -> str:
+        """Path of the first problem."""
+        return self.problems[0].path if self.problems else ""
 
 
 class McpServerError(ToolSearchError):
