@@ -41,7 +41,7 @@ def assemble(events: Iterable[Any]) -> dict[str, Any]:
     for event in events_of(events, PROVIDER):
         kind = event.get("type")
         if kind == "error":
-            raise_error_of({"error": event}, PROVIDER)
+            raise_error_of({"error": {**event, "type": event.get("code")}}, PROVIDER)
         if isinstance(event.get("response"), dict):
             response, ended = event["response"], ended or kind in _FINAL
         elif kind in ("response.output_item.added", "response.output_item.done"):

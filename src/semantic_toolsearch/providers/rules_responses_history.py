@@ -54,14 +54,19 @@ def missing_namespace(tools: Any, items: Any) -> Iterator[tuple[str, str]]:
     no function of that name is sent in full.
     """
     declared = Declared(tools)
+    flat = set(declared.flat)
     hidden = declared.deferred.union(*declared.inner.values())
     for path, item in entries_at(items, "$.input"):
         if item.get("type") == "tool_search_output":
             loaded = Declared(item.get("tools"))
             hidden = hidden.union(loaded.flat, loaded.deferred, *loaded.inner.values())
+        elif item.get("type") == "additional_tools":
+            added = Declared(item.get("tools"))
+            flat |= added.flat
+            hidden = hidden.union(added.deferred, *added.inner.values())
         elif item.get("type") in ("function_call", "custom_tool_call") and not item.get("namespace"):
             name = str(item.get("name"))
-            if name in hidden and name not in declared.flat:
+            if name in hidden and name not in flat:
                 yield f"{path}.namespace", name
 
 
@@ -88,7 +93,7 @@ def _strangers(tools: Any, entries: list[Entry]) -> Iterator[Violation]:
     declared = Declared(tools)
     known = {*declared.inner, *declared.deferred, *declared.flat}
     for path, item in entries:
-        if item.get("type") == "tool_search_output":
+        if item.get("type") in ("tool_search_output", "additional_tools"):
             loaded = Declared(item.get("tools"))
             known |= {*loaded.inner, *loaded.deferred, *loaded.flat}
         namespace = (
