@@ -1,10 +1,11 @@
 """Gemini contents: a request in, its ``tools`` list out; a response or stream in, its calls out.
 
-There is no hosted search in this format. All functions stand in one entry, after the caller's own entries: full
-tools, our search tool and bridge, then stubs in catalog order.
+There is no hosted search in this format. All functions stand in one entry, after the caller's own entries:
+full tools, our search tool and bridge, then stubs in catalog order.
 
-Schemas go into ``parametersJsonSchema``, which takes JSON Schema as it is; its older twin ``parameters`` takes a
-subset without ``$ref``, ``additionalProperties`` or exclusive bounds and refuses the whole request for one of them.
+Schemas go into ``parametersJsonSchema``, which takes JSON Schema as it is. Its older twin ``parameters`` takes
+a subset without ``$ref``, ``additionalProperties`` or exclusive bounds; one of them fails the whole request. The
+Live (two-way) interface does not read ``parametersJsonSchema``; these requests are not for it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from semantic_toolsearch.exchange import RawCall, SearchCall
+from semantic_toolsearch.exchange import BRIDGE_TOOL_NAME, RawCall, SearchCall
 from semantic_toolsearch.providers import base, gemini_stream
 
 if TYPE_CHECKING:
-    from semantic_toolsearch.exchange import Mode, ParsedResponse, TurnRequest
+    from semantic_toolsearch.exchange import Mode, OwnTool, ParsedResponse, TurnRequest
 
 __all__ = ["MODES", "STUB_ARGUMENT", "assemble", "call_result", "parse", "render", "search_answer"]
 
@@ -40,9 +41,7 @@ def render(request: TurnRequest) -> list[dict[str, Any]]:
         _function(name, tool.description, base.wire_schema(tool))
         for name, tool in base.tools_named(request, request.plan.full)
     ]
-    functions += [
-        _function(own.name, own.description, base.own_schema(own)) for own in base.own_tools(request)
-    ]
+    functions += [_function(own.name, own.description, _own_schema(own)) for own in base.own_tools(request)]
     functions += [
         _function(name, base.cut_description(tool.description), _stub_schema())
         for name, tool in base.tools_named(request, base.unloaded_names(request))
@@ -112,6 +111,15 @@ def _stub_schema() -> dict[str, Any]:
         "properties": {STUB_ARGUMENT: {"type": "string", "description": description}},
         "required": [STUB_ARGUMENT],
     }
+
+
+def _own_schema(tool: OwnTool) -> dict[str, Any]:
+    """Return our own tool's schema; the bridge's free-form object, which would come empty, is a text here."""
+    schema = base.own_schema(tool)
+    if tool.name == BRIDGE_TOOL_NAME:
+        description = "Arguments of the tool as a JSON object in text form."
+        schema["properties"]["arguments"] = {"type": "string", "description": description}
+    return schema
 
 
 def _function(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -58,16 +58,22 @@ def _add_piece(pieces: list[dict[str, Any]], piece: dict[str, Any]) -> None:
                 "Arguments of a call that come in parts are not read: turn streamFunctionCallArguments off."
             )
     last = pieces[-1] if pieces else {}
-    if _is_text(piece) and _is_text(last) and bool(piece.get("thought")) == bool(last.get("thought")):
-        last["text"] += piece["text"]
-        if "thoughtSignature" in piece:  # it closes the text, which nothing may join any more
-            last["thoughtSignature"] = piece["thoughtSignature"]
+    if _continues(last, piece):
+        last.update({**piece, "text": last["text"] + piece["text"]})
     else:
         pieces.append(piece)
 
 
-def _is_text(piece: Mapping[str, Any]) -> bool:
-    return isinstance(piece.get("text"), str) and set(piece) <= {"text", "thought", "thoughtSignature"}
+def _continues(last: Mapping[str, Any], piece: Mapping[str, Any]) -> bool:
+    """Whether a part goes on with the text of the last one; a signature closes its text."""
+    plain = {"text", "thought", "thoughtSignature"}
+    return (
+        isinstance(last.get("text"), str)
+        and isinstance(piece.get("text"), str)
+        and set(last) | set(piece) <= plain
+        and "thoughtSignature" not in last
+        and bool(last.get("thought")) == bool(piece.get("thought"))
+    )
 
 
 def _camel(value: Mapping[str, Any]) -> dict[str, Any]:

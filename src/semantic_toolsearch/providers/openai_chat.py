@@ -1,7 +1,7 @@
 """OpenAI Chat Completions: a request in, its ``tools`` list out; a response or stream in, its calls out.
 
-This interface, and the many servers that are compatible with it, never carries hosted search. The list's order:
-the caller's own entries, full tools, our search tool and bridge, then stubs in catalog order.
+This interface, and the many servers compatible with it, never carries hosted search. The list's order: the
+caller's own entries, full tools, our search tool and bridge, then stubs in catalog order.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ def render(request: TurnRequest) -> list[dict[str, Any]]:
     for name, tool in base.tools_named(request, request.plan.full):
         strict = tool.provider_fields.get("strict")
         entries.append(_function(name, tool.description, base.wire_schema(tool), strict))
-    for own in base.own_tools(request):
-        entries.append(_function(own.name, own.description, base.own_schema(own)))
-    for name, tool in base.tools_named(request, base.unloaded_names(request)):
-        # Never strict: a strict function takes no argument that its schema does not list.
-        entries.append(_function(name, base.cut_description(tool.description), base.stub_schema()))
+    entries += [_function(own.name, own.description, base.own_schema(own)) for own in base.own_tools(request)]
+    # A stub is never strict: a strict function takes no argument that its schema does not list.
+    entries += [
+        _function(name, base.cut_description(tool.description), base.stub_schema())
+        for name, tool in base.tools_named(request, base.unloaded_names(request))
+    ]
     return entries
 
 

@@ -25,6 +25,10 @@ def assemble(events: Iterable[Any]) -> dict[str, Any]:
     if not completion and not choices:
         raise ConversationError("No chunk came in this stream of OpenAI Chat Completions.")
     completion["object"] = "chat.completion"
+    completion.pop("obfuscation", None)  # padding of single chunks
+    for choice in choices.values():
+        for call in choice["message"].get("tool_calls", ()):
+            del call["index"]
     completion["choices"] = [choice for _, choice in sorted(choices.items())]
     return completion
 
