@@ -78,3 +78,39 @@ def test_bc44_the_arguments_survive_the_bridge(sent):
 def test_bc44_what_cannot_be_read_is_a_clear_error_and_never_an_empty_call(sent, words):
     with pytest.raises(ArgumentsError, match=words):
         check(PAY, unwrap_bridge(sent)[1])
+
+
+def test_bc53_the_budget_counts_what_is_sent():
+    from semantic_toolsearch.accounting import TokenCounter, turn_tokens
+    from semantic_toolsearch.catalog import Catalog
+    from semantic_toolsearch.exchange import TurnPlan, TurnRequest, search_tool
+    from semantic_toolsearch.providers import anthropic
+
+    always, deferred, loaded = 4, 36, 2
+    schema = {
+        "type": "object",
+        "properties": {"what": {"type": "string", "description": "said at length " * 9}},
+    }
+    catalog = Catalog([{"name": f"tool_{n:02}", "description": "a", "parameters": schema} for n in range(40)])
+    names = catalog.wire_names
+    search = search_tool(offer_limit=True, max_limit=20)
+
+    def counted(number):
+        full = names[: always + number]
+        plan = TurnPlan("stub", "anthropic", "", full, names[always + number :], full[always:], "ours")
+        request = TurnRequest(catalog, plan, search)
+        return turn_tokens(request, anthropic.render(request), TokenCounter("characters", len))
+
+    def characters(value):
+        return len(json.dumps(value, separators=(",", ":"))) + 1  # and a comma or bracket
+
+    one = characters({"name": "tool_00", "description": "a", "input_schema": schema})
+    stub = {"type": "object", "additionalProperties": True}
+    small = characters({"name": "tool_00", "description": "a", "input_schema": stub})
+    own = {"name": search.name, "description": search.description, "input_schema": search.parameters}
+    before, after = counted(0), counted(loaded)
+    assert before.sent == always * one + deferred * small + characters(own) + 1
+    assert after.sent == (always + loaded) * one + (deferred - loaded) * small + characters(own) + 1
+    assert after.full == before.full == 40 * one + 1
+    assert after.saved == 40 * one + 1 - after.sent
+    assert after.loaded == loaded * one + 1
