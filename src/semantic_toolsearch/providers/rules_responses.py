@@ -25,7 +25,7 @@ RULES: Final[Mapping[str, str]] = {
     "namespace_deferred": "defer_loading stands on the functions in a namespace, never on itself.",
     "namespace_members": "In a namespace there are flat functions and custom tools only.",
     "namespace_size": "The provider advises fewer than 10 functions in a namespace.",
-    "namespace_clash": "A flat deferred function is returned in a namespace of its own name.",
+    "namespace_clash": "A function and a namespace of one name are undocumented.",
     "defer_unsupported": "Only functions, custom tools and MCP servers can be deferred, by true or false.",
     "flat_deferral_dropped": "OpenRouter drops defer_loading outside of namespaces.",
     "choice_search": "tool_choice cannot name the search.",
@@ -85,16 +85,15 @@ def check(
 ) -> Iterator[Violation]:
     """Check a request's tools, choice and model."""
     declared = Declared(tools)
-    named = [
-        entry for entry in declared.entries if entry[1].get("type") in ("function", "custom", "namespace")
-    ]
-    yield from name_problems((f"{path}.name", tool.get("name")) for path, tool in named)
+    for kinds in (("function", "custom"), ("namespace",)):
+        named = [entry for entry in declared.entries if entry[1].get("type") in kinds]
+        yield from name_problems((f"{path}.name", tool.get("name")) for path, tool in named)
     for path, tool in declared.entries:
         yield from _entry(path, tool, transport)
         if tool.get("type") == "namespace":
             yield from _namespace(path, tool)
-    for name in sorted(declared.deferred & declared.inner.keys()):
-        reason = f"a deferred function and a namespace are both called {name!r}: their calls look alike."
+    for name in sorted((declared.deferred | declared.flat) & declared.inner.keys()):
+        reason = f"a function and a namespace are both called {name!r}: calls may not tell them apart."
         yield Violation("namespace_clash", "$.tools", reason, "warning")
     yield from _search(declared)
     yield from _choice(declared, tool_choice)
