@@ -58,29 +58,38 @@ def check_block(block: Any, where: str, role: str, available: Available, setting
         return
     _check_fields(block, where, kind)
     here = f"{where}.{kind}"
-    if kind == "text" and not block["text"].strip() and role == "user":
-        raise Refusal("messages: text content blocks must contain non-whitespace text")
-    if kind == "text" and not block["text"]:
-        raise Refusal("messages: text content blocks must be non-empty")
-    if kind == "text" and role == "user" and block.get("citations"):
-        raise Refusal(f"{here}.citations: citations are not permitted on user text")
-    if kind == "tool_use":
-        text_matching(block["id"], f"{here}.id", "^[a-zA-Z0-9_-]+$")
-        text_matching(block["name"], f"{here}.name", "^[a-zA-Z0-9_-]{1,200}$")
-    if kind == "server_tool_use":
-        text_matching(block["id"], f"{here}.id", "^srvtoolu_[a-zA-Z0-9_]+$")
-        text_of(block["name"], f"{here}.name")
-    if kind in ("tool_use", "server_tool_use") and not isinstance(block["input"], Mapping):
-        raise Refusal(f"{here}.input: Input should be a valid dictionary")
-    if kind == "tool_result":
+    if kind == "text":
+        _check_text(block, here, role)
+    elif kind in ("tool_use", "server_tool_use"):
+        _check_use(block, here, kind)
+    elif kind == "tool_result":
         _check_result(block, here, available, settings)
-    if kind == "tool_search_tool_result":
+    elif kind == "tool_search_tool_result":
         _check_search_result(block["content"], f"{here}.content", available)
-    if kind == "compaction" and len(block.get("tool_changes") or ()) > settings.compaction_limit:
+    elif kind == "compaction" and len(block.get("tool_changes") or ()) > settings.compaction_limit:
         raise Refusal(
             f"{where}: the compaction block records too many tool references",
             details={"error_code": "compaction_too_many_tool_references"},
         )
+
+
+def _check_text(block: Mapping[str, Any], where: str, role: str) -> None:
+    if not block["text"]:
+        raise Refusal("messages: text content blocks must be non-empty")
+    if role == "user" and not block["text"].strip():
+        raise Refusal("messages: text content blocks must contain non-whitespace text")
+    if role == "user" and block.get("citations"):
+        raise Refusal(f"{where}.citations: citations are not permitted on user text")
+
+
+def _check_use(block: Mapping[str, Any], where: str, kind: str) -> None:
+    if kind == "tool_use":
+        text_matching(block["id"], f"{where}.id", "^[a-zA-Z0-9_-]+$")
+        text_matching(block["name"], f"{where}.name", "^[a-zA-Z0-9_-]{1,200}$")
+    else:
+        text_matching(block["id"], f"{where}.id", "^srvtoolu_[a-zA-Z0-9_]+$")
+    if not isinstance(block["input"], Mapping):
+        raise Refusal(f"{where}.input: Input should be a valid dictionary")
 
 
 def _kind(block: Any, where: str, kinds: tuple[str, ...]) -> str:

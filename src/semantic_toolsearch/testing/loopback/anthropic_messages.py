@@ -19,6 +19,15 @@ _PAUSED: Final = ("server_tool_use", "tool_search_tool_result")
 
 
 @dataclass
+class _Turn:
+    """Blocks of neighbouring messages of one role, each with its place, and the first message's index."""
+
+    role: str
+    index: int
+    blocks: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+
+@dataclass
 class Available:
     """Tools that a conversation may refer to, as it grows while the messages are read.
 
@@ -66,18 +75,23 @@ def check_messages(
         toolset_servers(tools),
         {entry["name"] for entry in tools if is_hosted_search(entry)},
     )
-    conversation = [
-        (index, message)
-        for index, message in enumerate(messages)
-        if not _is_system(message, index, len(messages), available, betas, settings)
-    ]
-    if conversation and conversation[0][1]["role"] != "user":
+    turns: list[_Turn] = []
+    for index, message in enumerate(messages):
+        if _is_system(message, index, len(messages), available, betas, settings):
+            continue
+        if not turns or turns[-1].role != message["role"]:  # neighbours of one role are one turn
+            turns.append(_Turn(message["role"], index))
+        for place, block in enumerate(blocks_of(message)):
+            where = f"messages.{index}.content.{place}"
+            check_block(block, where, message["role"], available, settings)
+            turns[-1].blocks.append((where, block))
+    if turns and turns[0].role != "user":
         raise Refusal('messages: first message must use the "user" role')
     reader = _Reader(available, settings)
-    for place, (index, message) in enumerate(conversation):
-        reader.message(index, message, last=place == len(conversation) - 1)
+    for turn in turns:
+        reader.turn(turn)
     reader.end(len(messages) - 1)
-    _check_end(conversation[-1][1] if conversation else {}, str(body.get("model")))
+    _check_end(turns, str(body.get("model")))
     return reader.open_searches
 
 
@@ -139,12 +153,13 @@ def _change_tools(
             )
         return
     if tool.get("type") == "mcp_toolset_reference":
-        known, name = tool.get("server_name") in available.servers, tool.get("server_name")
+        known, name = tool.get("server_name") in available.servers, str(tool.get("server_name"))
     elif tool.get("type") == "mcp_tool_reference":
-        known, name = tool.get("server_name") in available.servers, tool.get("name")
+        known, name = tool.get("server_name") in available.servers, str(tool.get("name"))
     else:
         fields_of(tool, f"{where}.{kind}.tool", ("type", "name"), ())
-        known, name = available.knows(str(tool["name"])), tool["name"]
+        name = str(tool["name"])
+        known = available.knows(name)
     if not known:
         raise Refusal(
             f"tool_addition/tool_removal references unknown tool '{name}'",
@@ -152,12 +167,9 @@ def _change_tools(
         )
 
 
-def _check_end(message: Mapping[str, Any], model: str) -> None:
+def _check_end(turns: Sequence[_Turn], model: str) -> None:
     """A conversation ends with the user, or with an assistant turn that the provider paused."""
-    if message.get("role") != "assistant":
-        return
-    blocks = blocks_of(message)
-    if any(block["type"] in _PAUSED for block in blocks):
+    if turns and (turns[-1].role == "user" or any(block["type"] in _PAUSED for _, block in turns[-1].blocks)):
         return
     if any(generation in model for generation in ("claude-3", "-4-5", "-4-1", "-4-0", "-4-2025")):
         return
@@ -178,16 +190,11 @@ class _Reader:
         self.server_ids: set[str] = set()
         self._searched_in = 0
 
-    def message(self, index: int, message: Mapping[str, Any], *, last: bool) -> None:
-        blocks = blocks_of(message)
-        for place, block in enumerate(blocks):
-            check_block(
-                block, f"messages.{index}.content.{place}", message["role"], self.available, self.settings
-            )
-        if message["role"] == "user":
-            self._user(index, blocks, last=last)
+    def turn(self, turn: _Turn) -> None:
+        if turn.role == "user":
+            self._user(turn)
         else:
-            self._assistant(index, blocks)
+            self._assistant(turn)
 
     def end(self, index: int) -> None:
         self._all_answered(index)
@@ -197,11 +204,10 @@ class _Reader:
             if block["name"] not in self.available.searches:
                 self._unresolved()
 
-    def _user(self, index: int, blocks: Sequence[Mapping[str, Any]], *, last: bool) -> None:
+    def _user(self, turn: _Turn) -> None:
         answered: set[str] = set()
         others = False
-        for place, block in enumerate(blocks):
-            where = f"messages.{index}.content.{place}"
+        for where, block in turn.blocks:
             if block["type"] != "tool_result":
                 others = True
                 continue
@@ -211,48 +217,46 @@ class _Reader:
                     f"{where}: each tool_use must have a single result. Found multiple `tool_result` blocks with id: "
                     f"{identity}"
                 )
-            if identity not in self.open_calls or (others and place):
-                self._misplaced(where, identity, others=others)
+            if identity not in self.open_calls or others:
+                self._misplaced(where, identity)
             answered.add(identity)
         missing = [identity for identity in self.open_calls if identity not in answered]
         if missing:
-            self._unanswered(index - 1, missing)
+            self._unanswered(turn.index - 1, missing)
         self.open_calls.clear()
         if self.open_searches and (others or not answered):
             self._unresolved()
-        if self.open_searches and not last and self.settings.bedrock:
-            self._unresolved()
 
-    def _misplaced(self, where: str, identity: str, *, others: bool) -> None:
+    def _misplaced(self, where: str, identity: str) -> None:
+        """Refuse a result that answers nothing, or that stands behind other blocks."""
         if identity in self.server_ids:
             raise Refusal(
                 f"{where}: `tool_result` blocks cannot answer server tool use `{identity}`; "
                 "its result is provided by the server"
             )
-        if others and identity in self.open_calls:
+        if identity in self.open_calls:
             self._unanswered(int(where.split(".")[1]) - 1, [identity])
         raise Refusal(
             f"{where}: unexpected `tool_use_id` found in `tool_result` blocks: {identity}. Each `tool_result` block "
             "must have a corresponding `tool_use` block in the previous message."
         )
 
-    def _assistant(self, index: int, blocks: Sequence[Mapping[str, Any]]) -> None:
-        self._all_answered(index - 1)
+    def _assistant(self, turn: _Turn) -> None:
+        self._all_answered(turn.index - 1)
         waiting = set(self.open_searches)
-        for place, block in enumerate(blocks):
-            where = f"messages.{index}.content.{place}"
+        for where, block in turn.blocks:
             if waiting and not (
                 block["type"] == "tool_search_tool_result" and block["tool_use_id"] in waiting
             ):
                 self._unresolved()
             if block["type"] == "tool_use":
                 self._new_id(block, where, "tool_use")
-                self.open_calls[block["id"]] = index
+                self.open_calls[block["id"]] = turn.index
             elif block["type"] == "server_tool_use" and block["name"].startswith("tool_search_tool_"):
                 self._new_id(block, where, "server_tool_use")
                 self.server_ids.add(block["id"])
                 self.open_searches[block["id"]] = block
-                self._searched_in = index
+                self._searched_in = int(where.split(".")[1])
             elif block["type"] == "tool_search_tool_result":
                 identity = str(block["tool_use_id"])
                 if identity not in self.open_searches:

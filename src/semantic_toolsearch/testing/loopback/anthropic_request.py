@@ -205,8 +205,7 @@ def _segments(view: RequestView, tools: Sequence[Mapping[str, Any]]) -> list[Seg
     marks = [entry.get("cache_control") is not None for entry in tools if not entry.get("defer_loading")]
     segments = [Segment(canonical(entry), mark) for entry, mark in zip(view.up_front, marks, strict=True)]
     system = view.body.get("system") or []
-    for part in [{"type": "text", "text": system}] if isinstance(system, str) else system:
-        segments.append(_segment(part))
+    segments += map(_segment, [{"type": "text", "text": system}] if isinstance(system, str) else system)
     definitions = {surface.name: surface.definition for surface in view.surfaces}
     for message in view.messages:
         for block in blocks_of(message):

@@ -10,7 +10,6 @@ import hashlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 
 from .view import tokens_of
 
@@ -74,10 +73,22 @@ class PromptCache:
         prompt = "\n".join(segment.text for segment in segments)
         with self._lock:
             known = self._prompts.setdefault(model, [])
-            common = max((len(commonprefix((prompt, other))) for other in known), default=0)
+            common = max((_common(prompt, other) for other in known), default=0)
             known.append(prompt)
         step = _STEP if self._minimum else 1
         total, read = tokens_of(prompt), common // 4 // step * step
         read = read if read >= max(self._minimum, 1) else 0
         end = total // step * step if total >= self._minimum else 0
         return CacheUse(read, max(end - read, 0), total - max(end, read))
+
+
+def _common(one: str, other: str) -> int:
+    """Length of the common prefix, by halving."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

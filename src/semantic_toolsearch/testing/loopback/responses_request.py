@@ -171,9 +171,10 @@ def _load(item: Mapping[str, Any], surfaces: list[Surface], *, deferred: bool) -
             surfaces.append(function_surface(entry, space, grouped=space is not None))
             continue
         loaded = function_surface(entry, space, grouped=space is not None, loaded=True)
-        same = [s for s in surfaces if s.name == loaded.name and s.namespace in (loaded.namespace, None)]
+        same = [s for s in surfaces if s.name == loaded.name and s.namespace in (loaded.namespace, space)]
         for surface in same:
-            surface.loaded = surface.deferred
+            if surface.deferred:  # the model has read the definition of the output
+                surface.loaded, surface.definition, surface.parameters = True, entry, loaded.parameters
         if not same:
             surfaces.append(loaded)
 

@@ -74,12 +74,9 @@ def by_regex(pattern: str, limit: Any, surfaces: Sequence[Surface]) -> list[Surf
         re.compile(pattern, re.IGNORECASE)
     except re.error as error:
         raise SearchFailure("invalid_tool_input", f"Invalid regular expression pattern: {error}") from None
-    found: list[Surface] = []
     try:
         compiled = regex.compile(pattern, regex.IGNORECASE | regex.VERSION0)
-        for surface in surfaces:
-            if any(compiled.search(text, timeout=_SECONDS) for text in fields(surface)):
-                found.append(surface)
+        found = [s for s in surfaces if any(compiled.search(text, timeout=_SECONDS) for text in fields(s))]
     except regex.error as error:
         raise SearchFailure("invalid_tool_input", f"Invalid regular expression pattern: {error}") from None
     except TimeoutError:

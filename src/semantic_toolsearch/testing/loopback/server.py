@@ -159,7 +159,8 @@ class LoopbackProvider:
             if method != "POST" or (api is None and path != "/messages/count_tokens"):
                 return self._other(method, path, anthropic=anthropic)
             body = _parsed(data)
-            beta = parse_qs(parts.query).get("beta") == ["true"]
+            # Older SDKs mark the beta interface in the query, newer ones by the header alone.
+            beta = parse_qs(parts.query).get("beta") == ["true"] or "anthropic-beta" in headers
             if api is None:
                 self.token_counts.append(body)
                 count = anthropic_request.count_tokens(body, headers, self.settings, beta=beta)
