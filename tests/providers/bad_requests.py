@@ -55,7 +55,12 @@ ANTHROPIC = [
         {"tools": [plain(input_schema={**obj(), "anyOf": [obj()]})]},
     ),
     ("tool_name", "$.tools[0].name", {"tools": [plain("calendar.respond")]}),
-    ("tool_name", "$.tools[0].name", {"tools": [plain("x" * 65)]}),
+    ("tool_name", "$.tools[0].name", {"tools": [plain("x" * 129)]}),
+    (
+        "property_name",
+        "$.tools[0].input_schema.properties.$filter",
+        {"tools": [plain(input_schema=obj(**{"$filter": {"type": "string"}}))]},
+    ),
     ("unique_names", "$.tools[1].name", {"tools": [plain(), plain()]}),
     ("all_deferred", "$.tools", {"tools": [plain(**LATER), plain("other", **LATER)]}),
     (
@@ -426,7 +431,7 @@ def nested(name="fx_rate", **fields):
 
 ASKED = {
     "role": "assistant",
-    "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "fx_rate"}}],
+    "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "fx_rate", "arguments": "{}"}}],
 }
 TOLD = {"role": "tool", "tool_call_id": "c1", "content": "0.92"}
 

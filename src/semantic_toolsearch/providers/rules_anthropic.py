@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from semantic_toolsearch.json_values import json_path
 from semantic_toolsearch.providers.violations import Entry, Violation, entries_at, name_problems
 
 __all__ = ["HOSTED", "RULES", "check", "tool_names"]
 
 RULES: Final[Mapping[str, str]] = {
     "tool_shape": "A client tool has a name and an object schema without a union at its top.",
-    "tool_name": "Names are 1 to 64 of letters, digits, _ and -.",
+    "tool_name": "Names are 1 to 128 of letters, digits, _ and -.",
+    "property_name": "Names of arguments are 1 to 64 of letters, digits, _ . and -.",
     "unique_names": "No two tools have the same name.",
     "all_deferred": "At least one entry is not deferred.",
     "deferred_limit": "At most 10,000 tools are deferred.",
@@ -40,6 +43,8 @@ PLAIN_TRANSPORTS: Final = ("bedrock_converse", "openrouter")
 _OLD_BETAS: Final = ("advanced-tool-use-2025-11-20", "tool-search-tool-2025-10-19")
 _NEEDS_BETA: Final = ("bedrock_invoke", "vertex", "gateway")
 _SAMPLING: Final = ("temperature", "top_p", "top_k")
+_NAME: Final = "[a-zA-Z0-9_-]{1,128}"
+_PROPERTY: Final = "[a-zA-Z0-9_.-]{1,64}"
 _UNIONS: Final = ("anyOf", "oneOf", "allOf")
 
 
@@ -48,9 +53,8 @@ def check(
 ) -> Iterator[Violation]:
     """Check a request's tools, choice and settings; messages are looked at for cache markers only."""
     entries = list(entries_at(tools, "$.tools"))
-    yield from name_problems(
-        (f"{path}.name", tool.get("name")) for path, tool in entries if tool.get("type") != "mcp_toolset"
-    )
+    named = [entry for entry in entries if entry[1].get("type") != "mcp_toolset"]
+    yield from name_problems(((f"{path}.name", tool.get("name")) for path, tool in named), _NAME)
     for path, tool in entries:
         yield from _entry(path, tool)
         yield from _transport(path, tool, transport)
@@ -116,6 +120,11 @@ def _client_tool(path: str, tool: dict[str, Any]) -> Iterator[Violation]:
         )
     for union in (key for key in _UNIONS if key in schema):
         yield Violation("tool_shape", f"{path}.input_schema.{union}", "no union at the top of a schema.")
+    properties = schema.get("properties")
+    for name in properties if isinstance(properties, Mapping) else ():
+        if not re.fullmatch(_PROPERTY, str(name)):
+            where = json_path(f"{path}.input_schema.properties", str(name)[:80])
+            yield Violation("property_name", where, f"the name of an argument must match ^{_PROPERTY}$.")
 
 
 def _transport(path: str, tool: dict[str, Any], transport: str | None) -> Iterator[Violation]:

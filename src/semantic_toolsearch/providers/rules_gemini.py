@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -22,8 +21,7 @@ RULES: Final[Mapping[str, str]] = {
     "result_count": "Function responses stand right behind their calls, one for each.",
 }
 
-_NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
-_SHOWN: Final = "letters, digits, _ . : and -, a letter or _ first"
+_NAME: Final = "[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}"
 _SCHEMAS: Final = (
     ("parameters",),
     ("parametersJsonSchema", "parameters_json_schema"),
@@ -40,7 +38,7 @@ def check(tools: Any, contents: Any, tool_choice: Any) -> Iterator[Violation]:
             named.append((f"{place}.name", function.get("name")))
             yield from search_fields(place, function)
             yield from _function(place, function)
-    yield from name_problems(named, pattern=_NAME, shown=_SHOWN)
+    yield from name_problems(named, _NAME)
     if len(named) > MAX_FUNCTIONS:
         yield Violation(
             "tool_limit", "$.tools", f"{len(named)} functions, at most {MAX_FUNCTIONS} can be sent."

@@ -14,7 +14,7 @@ Severity: TypeAlias = Literal["error", "warning"]
 Entry: TypeAlias = tuple[str, dict[str, Any]]
 """An object of a request and its JSON path."""
 
-NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+NAME: Final = "[a-zA-Z0-9_-]{1,64}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +46,17 @@ def entries_at(values: Any, path: str) -> Iterator[Entry]:
                 yield f"{path}[{index}]", dict(value)
 
 
-def name_problems(
-    named: Iterable[tuple[str, Any]],
-    *,
-    pattern: re.Pattern[str] = NAME,
-    shown: str = "letters, digits, _ and -",
-) -> Iterator[Violation]:
+def name_problems(named: Iterable[tuple[str, Any]], pattern: str = NAME) -> Iterator[Violation]:
     """Check that names are legal and different.
 
     Args:
         named: JSON path and name of each tool.
-        pattern: What the whole of a name must match.
-        shown: The characters of `pattern` in words.
+        pattern: Regular expression that the whole of a name must match.
     """
     first: dict[str, str] = {}
     for where, name in named:
-        if not isinstance(name, str) or not pattern.fullmatch(name):
-            yield Violation("tool_name", where, f"{name!r:.100} is no name: 1 to 64 of {shown}.")
+        if not isinstance(name, str) or not re.fullmatch(pattern, name):
+            yield Violation("tool_name", where, f"{repr(name)[:100]} is no name: it must match ^{pattern}$.")
         elif name in first:
             yield Violation("unique_names", where, f"{name!r} is the name at {first[name]} too.")
         else:
