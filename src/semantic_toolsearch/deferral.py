@@ -55,6 +55,7 @@ def plan_turn(
     window: int | None = None,
     count: Callable[[Any], int] = estimate_tokens,
     searched_before: bool = False,
+    searched: Sequence[str] = (),
     extra_deferred: int = 0,
 ) -> TurnPlan:
     """Decide what one request carries.
@@ -80,6 +81,9 @@ def plan_turn(
         window: Context window in tokens, for thresholds that are a share of it.
         count: Tokens of a text or JSON value.
         searched_before: Whether the conversation holds a search record.
+        searched: Those of ``loaded`` that searches found, where that is known. They tell whether a
+            conversation whose tools are below the threshold now was above it before, or had only flagged
+            tools deferred.
         extra_deferred: Number of the caller's own entries, passed through unread, that carry
             ``defer_loading``.
 
@@ -95,7 +99,7 @@ def plan_turn(
     search_forced = forced == SEARCH_TOOL_NAME
     must = _forced(catalog, forced, seen)
     choice = choose_mode(config, api, support, prefer=prefer, mode=mode, search_forced=search_forced)
-    wanted, active = _deferrable(catalog, config, seen, policies, loaded, window, count, searched_before)
+    wanted, active = _deferrable(catalog, config, seen, policies, searched, window, count, searched_before)
     wanted -= {place for name in held for place in catalog.exact(name)} | {must}
     choice = within_limits(choice, config, api, support, len(wanted))
     limited = _limited(catalog, config, seen)
@@ -176,7 +180,7 @@ def _deferrable(
     config: SearchConfig,
     seen: Sequence[int],
     policies: Policies,
-    loaded: Sequence[str],
+    searched: Sequence[str],
     window: int | None,
     count: Callable[[Any], int],
     searched_before: bool,
@@ -194,10 +198,9 @@ def _deferrable(
     if verdict.reached:
         return everything, verdict.words
     if config.sticky and searched_before and config.threshold is not None:
-        # A search record does not tell whether flags or the threshold had started it; a loaded tool without
-        # a flag does.
+        # A search record does not tell whether flags or the threshold had started it; what was found does.
         unflagged = {catalog.wire_names[place] for place in everything - flagged}
-        if not flagged or not unflagged.isdisjoint(loaded):
+        if not flagged or not unflagged.isdisjoint(searched):
             return everything, f"{verdict.words}, but this conversation has searched before"
     if flagged:
         return flagged, f"{_tools(len(flagged))} flagged as deferred, {verdict.words}"
@@ -262,7 +265,7 @@ def _reason(
         reason.append(f"the ranker ({config.ranker}) is not used")
     if policies.programs and config.programmatic == "full":
         reason.append(
-            f"{_tools(len(policies.programs))} in full because only programs, which cannot search, may call"
+            f"{_tools(len(policies.programs))} in full, since only programs may call and programs cannot search"
         )
     return "; ".join(reason)
 
