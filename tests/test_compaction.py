@@ -102,6 +102,8 @@ def test_a_dropped_search_of_a_tool_called_later_keeps_its_place():
     compacted = compact(messages, [0, 1])
     assert notes(compacted) == ["[tool_search loaded: b]"]
     assert before == loaded_names(compacted, ABC) == ("b", "a", "c")
+    swapped = [*form.search("s1", ["a"]), *form.search("s2", ["b", "a"])]
+    assert loaded_names(compact(swapped, [0]), ABC) == ("a", "b")
     middle = [*form.call("c1", "a", "x"), *form.search("s1", ["b"]), form.user("x")]
     assert notes(compact(middle, [2])) == ["[tool_search loaded: a, b]"]
 

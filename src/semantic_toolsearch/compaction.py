@@ -24,10 +24,9 @@ def compaction_note(
 ) -> dict[str, Any] | None:
     """Return the system message that keeps tools loaded when messages are dropped; None if none is needed.
 
-    It lists the tools that the dropped messages had loaded or called and the kept ones do not, in first-seen
-    order; tools that come before those stay listed so that the order holds. It folds in every earlier note: a
-    note in `kept` is to be removed (see `is_compaction_note`) when a new one is returned. `compact` does all
-    of it.
+    It lists the tools that the dropped messages had loaded or called and the kept ones do not, and those before
+    them, so that the order of loaded tools holds. It folds in every earlier note: a note in `kept` is to be
+    removed (see `is_compaction_note`) when a new one is returned. `compact` does all of it.
 
     Args:
         dropped: The messages that go, in order.
@@ -38,10 +37,10 @@ def compaction_note(
     gone, left = list(dropped), list(kept)
     old = [message for message in left if is_compaction_note(message)]
     rest = [message for message in left if not is_compaction_note(message)]
-    naming = _Naming(catalog)
+    naming, head = _Naming(catalog), _head(left)
     # Both orders, because either half of a call and its answer may be the one that is dropped.
-    order = naming.names(old) | naming.names([*gone, *left]) | naming.names([*left, *gone])
-    if len(old) < 2 and order.keys() <= naming.names(left).keys():
+    order = naming.names([*left[:head], *gone, *left[head:]]) | naming.names([*left, *gone])
+    if len(old) < 2 and list(order) == list(naming.names(left)):
         return None
     return _note(order, naming.names(rest))
 
@@ -55,8 +54,8 @@ def compact(messages: Sequence[Any], drop: Iterable[int], catalog: Catalog | Non
     """Return the conversation without some messages, and with the tools that it had loaded.
 
     Where a call goes, its answers go as well, and the reverse; reasoning goes with what it led to. One note
-    is put behind the leading system messages if tools would be forgotten otherwise; earlier notes are folded
-    into it.
+    is put behind the leading system messages if tools would be forgotten, or change their order, without it;
+    earlier notes are folded into it.
 
     Args:
         messages: The conversation; it is not changed.
@@ -69,15 +68,13 @@ def compact(messages: Sequence[Any], drop: Iterable[int], catalog: Catalog | Non
     items = list(messages)
     going = _whole(items, drop)
     kept = [message for at, message in enumerate(items) if at not in going]
-    old = [at for at, message in enumerate(items) if is_compaction_note(message)]
     naming = _Naming(catalog)
-    order = naming.names([items[at] for at in old]) | naming.names(items)
-    staying = sum(at not in going for at in old)
-    if staying < 2 and order.keys() <= naming.names(kept).keys():
+    order = naming.names(items)
+    old = sum(is_compaction_note(message) for message in kept)
+    if old < 2 and list(order) == list(naming.names(kept)):
         return kept
     kept = [message for message in kept if not is_compaction_note(message)]
-    head = next((at for at, message in enumerate(kept) if role(message) not in SYSTEM_ROLES), len(kept))
-    note = _note(order, naming.names(kept))
+    note, head = _note(order, naming.names(kept)), _head(kept)
     return kept if note is None else [*kept[:head], note, *kept[head:]]
 
 
@@ -106,11 +103,21 @@ class _Naming:
         return None if called and self._catalog[at].defer == "never" else (None, self._catalog.wire_names[at])
 
 
+def _head(messages: Sequence[Any]) -> int:
+    """Return the number of leading system messages."""
+    return next(
+        (at for at, message in enumerate(messages) if role(message) not in SYSTEM_ROLES), len(messages)
+    )
+
+
 def _note(order: Mapping[str, WireName], kept: Mapping[str, WireName]) -> dict[str, Any] | None:
-    """Write the names up to the last one that the kept messages do not load themselves."""
-    keys = list(order)
-    last = max((at for at, key in enumerate(keys) if key not in kept), default=-1)
-    names = [order[key] for key in keys[: last + 1]]
+    """Write the beginning of the order, as far as what follows is not what the kept messages give anyway."""
+    keys, place = list(order), {key: at for at, key in enumerate(kept)}
+    end, following = len(keys), len(kept)
+    while end and place.get(keys[end - 1], following) < following:
+        end -= 1
+        following = place[keys[end]]
+    names = [order[key] for key in keys[:end]]
     return {"role": "system", "content": note_text(names)} if names else None
 
 
