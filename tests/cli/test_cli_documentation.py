@@ -85,7 +85,7 @@ def test_every_option_is_documented(command, toolsearch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the examples are written for a POSIX shell")
 def test_s32_every_documented_example_runs(toolsearch, surroundings, tmp_path):
-    assert len(EXAMPLES) == 13
+    assert len(EXAMPLES) == 14
     for example in EXAMPLES:
         line, _, remark = example.partition("  # exit code ")
         piped, _, command = line.rpartition(" | ")

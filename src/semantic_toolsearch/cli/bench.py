@@ -1,8 +1,8 @@
-"""`toolsearch bench`: a number of tools in; a table of what the library costs on this machine out."""
+"""`toolsearch bench`: a number of tools in; a table of what the library costs, and of what it saves, out."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,11 +15,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from semantic_toolsearch.bench import Figure
+    from semantic_toolsearch.prompt_size import SizeRow
 
 __all__ = ["bench"]
 
 
 def bench(
+    what: Annotated[
+        Literal["speed", "prompt-size"],
+        typer.Argument(
+            metavar="WHAT",
+            help="speed: time and memory; prompt-size: the tools list of a general agent with 19 tools, "
+            "in full and with 18 deferred.",
+        ),
+    ] = "speed",
     tools: Annotated[
         int, typer.Option("--tools", metavar="N", min=1, help="Synthetic tools to index.")
     ] = 2800,
@@ -29,6 +38,9 @@ def bench(
 
     Exit code: 0, whatever the figures are.
     """
+    if what == "prompt-size":
+        _prompt_size(as_json)
+        return
     from semantic_toolsearch.bench import measure
 
     progress = console(err=True)
@@ -38,6 +50,31 @@ def bench(
         print_json([figure.as_dict() for figure in figures])
     else:
         _show(console(), figures)
+
+
+def _prompt_size(as_json: bool) -> None:
+    from semantic_toolsearch.prompt_size import measure_surface
+
+    rows = measure_surface()
+    if as_json:
+        print_json([row.as_dict() for row in rows])
+    else:
+        _show_sizes(console(), rows)
+
+
+def _show_sizes(out: Console, rows: Sequence[SizeRow]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("measured")
+    for title in ("bytes in full", "deferred", "saved", "tokens in full", "deferred"):
+        table.add_column(title, justify="right")
+    table.add_column("tokens by")
+    for row in rows:
+        sizes = (f"{row.full:,}", f"{row.deferred:,}", f"{row.saved:.1%}")
+        tokens = (f"{row.full_tokens:,}", f"{row.deferred_tokens:,}")
+        table.add_row(row.name, *sizes, *tokens, row.label)
+    out.print(table)
 
 
 def _show(out: Console, figures: Sequence[Figure]) -> None:
