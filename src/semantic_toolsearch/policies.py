@@ -97,15 +97,11 @@ def decide(
     kept, flagged, overruled, programs = set(), set(), [], []
     for position in visible:
         tool = catalog[position]
-        said = next((stance for level in levels[:2] if (stance := level.get(position))), None)
-        if said is None and tool.defer == "automatic":
-            said = levels[2].get(position)
-        if tool.defer == "always" and (said or levels[2].get(position)) == "keep":
-            if config.never_defer_overrides_always:
-                said = "keep"
-            else:
-                said = "defer"
-                overruled.append(catalog.wire_names[position])
+        # Settings can only keep a tool, as `never` does: only `always` is left to compare with.
+        said = next((stance for level in levels if (stance := level.get(position))), None)
+        if tool.defer == "always" and said == "keep" and not config.never_defer_overrides_always:
+            said = "defer"
+            overruled.append(catalog.wire_names[position])
         said = said or _OWN[tool.defer]
         if _for_programs_only(tool):
             programs.append(position)

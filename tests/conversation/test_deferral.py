@@ -498,7 +498,9 @@ def test_d17_tools_of_others_are_found_like_any_other_by_default(plan, many):
 
 def test_e100_limited_tools_alone_bring_no_search_tool(plan, many):
     config = SearchConfig.preset("everruns")
-    assert plan(many(15, registered=False), config, "gemini-3-pro").search is None
+    alone = plan([*many(15, registered=False), tool("last", defer="never")], config, "gemini-3-pro")
+    assert (alone.search, alone.full[-1]) == (None, "last")
+    assert "nothing to defer" in alone.reason
     tools = [tool("near"), *many(15, registered=False)]
     made = plan(tools, config, "gemini-3-pro", loaded=("near",))
     assert (made.mode, made.search, len(made.full)) == ("full", None, 16)
