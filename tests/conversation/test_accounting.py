@@ -381,3 +381,16 @@ def test_c42_tools_that_stay_cost_the_same_either_way(many):
     assert report(Catalog()).full == 0
     with pytest.raises(UnknownToolError):
         report(catalog, keep=["nothing"])
+
+
+def test_bc53_a_loaded_tool_inside_a_namespace_counts_once(many):
+    tools = many(3)
+    catalog = Catalog({"crm": tools[:2], "wiki": [{**tools[2], "name": "tool_00"}]})
+    names = catalog.wire_names
+    in_full = openai_responses.render(request(catalog, "full", names, api="responses", search=None))
+    first = request(catalog, "hosted", (), names, api="responses", search="openai")
+    then = request(catalog, "hosted", (), names, names[2:], api="responses", search="openai")
+    before, after = (turn_tokens(each, openai_responses.render(each), CHARS) for each in (first, then))
+    assert after.loaded == size(in_full[2:])
+    assert after.sent == before.sent + size(in_full[2]) + 1
+    assert before.full == size(in_full)
