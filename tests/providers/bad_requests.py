@@ -252,6 +252,10 @@ def flat(name="fx_rate", **fields):
     }
 
 
+def closed(**properties):
+    return {**obj(**properties), "required": list(properties), "additionalProperties": False}
+
+
 def space(*tools, name="crm", **fields):
     return {"type": "namespace", "name": name, "description": "Customers.", "tools": list(tools), **fields}
 
@@ -292,7 +296,37 @@ DEFERRED = [space(flat("find", **LATER)), flat(**LATER), SEARCH]
 RESPONSES = [
     ("flat_shape", "$.tools[0]", {"tools": [NESTED | {"name": "a"}]}),
     ("flat_shape", "$.tools[0]", {"tools": [{"type": "function", "name": "a", "parameters": obj()}]}),
-    ("flat_shape", "$.tools[0].parameters", {"tools": [flat(parameters={"type": "string"})]}),
+    ("schema_object", "$.tools[0].parameters", {"tools": [flat(parameters={"type": "string"})]}),
+    (
+        "schema_object",
+        "$.tools[0].parameters.anyOf",
+        {"tools": [flat(parameters={**obj(), "anyOf": [obj()]})]},
+    ),
+    (
+        "schema_properties",
+        "$.tools[0].parameters.properties",
+        {"tools": [flat(parameters={"type": "object"})]},
+    ),
+    (
+        "schema_items",
+        "$.tools[0].parameters.properties.a",
+        {"tools": [flat(parameters=obj(a={"type": "array"}))]},
+    ),
+    (
+        "strict_schema",
+        "$.tools[0].parameters",
+        {"tools": [flat(strict=True, parameters={**obj(), "additionalProperties": True})]},
+    ),
+    (
+        "strict_schema",
+        "$.tools[0].tools[0].parameters.properties.a",
+        {"tools": [space(flat(strict=True, parameters=closed(a=obj())))]},
+    ),
+    (
+        "strict_schema",
+        "$.tools[0].parameters",
+        {"tools": [flat(strict=True, parameters={**closed(a={"type": "string"}), "required": []})]},
+    ),
     ("flat_shape", "$.tools[0].tools[0]", {"tools": [space({**NESTED, "name": "a"})]}),
     ("foreign_field", "$.tools[0].cache_control", {"tools": [flat(cache_control=EPHEMERAL)]}),
     ("foreign_field", "$.tools[0].tools[0].input_schema", {"tools": [space(flat(input_schema=obj()))]}),
@@ -437,7 +471,18 @@ TOLD = {"role": "tool", "tool_call_id": "c1", "content": "0.92"}
 
 CHAT = [
     ("nested_shape", "$.tools[0]", {"tools": [flat()]}),
-    ("nested_shape", "$.tools[0].function.parameters", {"tools": [nested(parameters={"type": "array"})]}),
+    ("schema_object", "$.tools[0].function.parameters", {"tools": [nested(parameters={"type": "array"})]}),
+    (
+        "schema_properties",
+        "$.tools[0].function.parameters.properties",
+        {"tools": [nested(parameters={"type": "object", "additionalProperties": True})]},
+    ),
+    (
+        "schema_items",
+        "$.tools[0].function.parameters.properties.a",
+        {"tools": [nested(parameters=obj(a={"type": "array"}))]},
+    ),
+    ("strict_schema", "$.tools[0].function.parameters", {"tools": [nested(strict=True)]}),
     ("search_field", "$.tools[0].function.defer_loading", {"tools": [nested(**LATER)]}),
     ("search_field", "$.tools[0].defer_loading", {"tools": [{**nested(), **LATER}]}),
     ("search_field", "$.tools[0].type", {"tools": [SEARCH]}),

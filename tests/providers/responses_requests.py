@@ -40,7 +40,7 @@ CRM = [
         strict=True,
     ),
     tool("get_profile", "crm", description="Profile of one customer.", parameters=CUSTOMER, strict=True),
-    tool("fx_rate", description="Exchange rate of a pair.", strict=True),
+    tool("fx_rate", description="Exchange rate of a pair."),
 ]
 
 MCP = {

@@ -218,7 +218,7 @@ def test_c04_d16_stub_mode_hides_schemas_or_whole_tools():
     tools = render(request_of(LIB, "stub"))
     assert named(tools) == ["find_reader", "tool_search", "renewLoan", "reserve_title", "fee-report"]
     assert "extraDays" not in json.dumps(tools)
-    stub = {"type": "object", "additionalProperties": True}
+    stub = {"type": "object", "properties": {}, "additionalProperties": True}
     assert [entry["parameters"] for entry in tools[2:]] == [stub] * 3
     assert named(render(request_of(LIB, "stub", unloaded="omit"))) == ["find_reader", "tool_search"]
 
@@ -337,7 +337,7 @@ def test_a_custom_tool_stays_one():
 
 def test_o21_o22_fields_of_this_provider_go_along_and_others_do_not():
     fields = {
-        "strict": True, "allowed_callers": ["direct", "programmatic"], "output_schema": obj(), "async": True,
+        "strict": False, "allowed_callers": ["direct", "programmatic"], "output_schema": obj(), "async": True,
         "cache_control": {"type": "ephemeral"}, "input_examples": [{}], "annotations": {"readOnlyHint": True},
     }  # fmt: skip
     (entry, _) = render(request_of([tool("job", **fields)], "hosted"))
@@ -353,6 +353,30 @@ def test_bc45_no_cache_marker_is_ever_written_here():
     request = request_of(tools, "hosted")
     request = TurnRequest(request.catalog, request.plan, cache_breakpoint=True)
     assert "cache_control" not in json.dumps(render(request))
+
+
+def test_x10_what_openai_refuses_in_a_schema_costs_no_request():
+    """An array without items, and strict where the schema is not, fail every call of the conversation."""
+    loose = obj(tags={"type": "array"}, pairs={"type": "array", "items": {"type": ["array", "null"]}})
+    closed = {**obj(a={"type": "string"}), "required": ["a"], "additionalProperties": False}
+    optional = {**closed, "required": []}
+    tools = [
+        tool("tags", parameters=loose, strict=True),
+        tool("closed", parameters=closed, strict=True),
+        tool("optional", parameters=optional, strict=True),
+        tool(
+            "nested",
+            parameters={**obj(a=obj()), "required": ["a"], "additionalProperties": False},
+            strict=True,
+        ),
+    ]
+    entries = render(request_of(tools, "full"))
+    assert validate("responses", entries) == ()
+    assert [entry["strict"] for entry in entries] == [False, True, False, False]
+    assert entries[0]["parameters"]["properties"]["tags"] == {"type": "array", "items": {}}
+    assert entries[0]["parameters"]["properties"]["pairs"]["items"]["items"] == {}
+    assert entries[1]["parameters"] == closed
+    assert "items" not in loose["properties"]["tags"]
 
 
 def test_strict_is_always_said():

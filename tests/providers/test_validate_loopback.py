@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from bad_requests import BAD, USER
+from responses_requests import CRM, request_of, search_call
 from test_validate import GOOD
+from wire_requests import GOLDEN, record_of
 
+from semantic_toolsearch.providers.openai_responses import call_result, parse, render, search_answer
 from semantic_toolsearch.providers.validate import validate
 from semantic_toolsearch.testing.loopback import anthropic_request, chat_request, responses_request
 from semantic_toolsearch.testing.loopback.refusal import Refusal
@@ -70,3 +75,31 @@ def test_x26_what_the_validator_lets_pass_is_accepted():
     assert len(asked) > 15
     for api, request in asked:
         assert refusal(api, request) is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(GOLDEN.glob("responses_*.json")),
+    ids=lambda path: path.stem,
+)
+def test_x26_golden_requests_are_accepted(path):
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert refusal(path.stem.partition("_")[0], content) is None
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_o10_o16_an_answered_search_and_the_call_after_it_are_replayed(kept):
+    """Our search output loads the tool, and its call is accepted with its namespace and refused without."""
+    request = request_of(CRM, "output")
+    search = search_call()
+    answer = search_answer(search, record_of(request.catalog, ["crm__list_open_orders"]), request)
+    (function,) = answer["tools"]
+    item = {"type": "function_call", "call_id": "call_8", "name": function["name"], "arguments": "{}"}
+    if kept:
+        item["namespace"] = function["name"]
+    (call,) = parse({"output": [item]}).calls
+    messages = [USER, search.raw, answer, call.raw, call_result(call, "wrong arguments", is_error=True)]
+    sent = {"tools": render(request), "messages": messages}
+    found = [violation.rule for violation in validate("responses", **sent)]
+    assert found == ([] if kept else ["missing_namespace"])
+    assert (refusal("responses", sent) is None) is kept

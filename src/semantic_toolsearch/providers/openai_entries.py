@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from semantic_toolsearch.providers.base import cut_description, own_schema, stub_schema, wire_schema
+from semantic_toolsearch.providers.base import cut_description, own_schema
+from semantic_toolsearch.providers.openai_schemas import parameters_of, stub_parameters
 
 if TYPE_CHECKING:
     from semantic_toolsearch.definitions import ToolDefinition
@@ -19,8 +20,8 @@ _CALLERS: Final = ("direct", "programmatic")
 def entry_of(name: str, tool: ToolDefinition, *, deferred: bool = False) -> dict[str, Any]:
     """Return a tool in full: a function, or a custom tool where its definition is one.
 
-    ``strict`` is always written, false unless the definition says true: where it is absent the provider may
-    turn it on and so change what the schema means.
+    ``strict`` is always written, false unless the definition says true and its schema allows that: where it
+    is absent the provider may turn it on and so change what the schema means.
     """
     entry = _described(name, tool, tool.description)
     fields = tool.provider_fields
@@ -28,8 +29,7 @@ def entry_of(name: str, tool: ToolDefinition, *, deferred: bool = False) -> dict
         if isinstance(fields.get("format"), dict):
             entry["format"] = json.loads(json.dumps(fields["format"]))
     else:
-        entry["parameters"] = wire_schema(tool)
-        entry["strict"] = fields.get("strict") is True
+        entry["parameters"], entry["strict"] = parameters_of(tool)
         if isinstance(fields.get("output_schema"), dict):
             entry["output_schema"] = json.loads(json.dumps(fields["output_schema"]))
     callers = fields.get("allowed_callers")
@@ -45,7 +45,7 @@ def entry_of(name: str, tool: ToolDefinition, *, deferred: bool = False) -> dict
 def stub_of(name: str, tool: ToolDefinition) -> dict[str, Any]:
     """Return a tool without what it takes: any object for a function, any text for a custom tool."""
     entry = _described(name, tool, cut_description(tool.description))
-    return entry if entry["type"] == "custom" else {**entry, "parameters": stub_schema(), "strict": False}
+    return entry if entry["type"] == "custom" else {**entry, "parameters": stub_parameters(), "strict": False}
 
 
 def _described(name: str, tool: ToolDefinition, description: str) -> dict[str, Any]:

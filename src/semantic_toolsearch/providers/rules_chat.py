@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from semantic_toolsearch.providers import rules_openai_schemas
 from semantic_toolsearch.providers.violations import Violation, entries_at, name_problems
 
 __all__ = ["MAX_FUNCTIONS", "RULES", "check", "search_fields"]
 
 RULES: Final[Mapping[str, str]] = {
     "nested_shape": "A function stands as {type: function, function: {name, parameters}}.",
+    **rules_openai_schemas.RULES,
     "search_field": "There is no provider's tool search here, and no deferral.",
     "tool_name": "Names are 1 to 64 of letters, digits, _ and -.",
     "unique_names": "No two tools have the same name.",
@@ -36,10 +38,9 @@ def check(tools: Any, messages: Any, tool_choice: Any) -> Iterator[Violation]:
         if kind in ("function", "custom") and isinstance(inner, Mapping):
             named.append((f"{path}.{kind}.name", inner.get("name")))
             yield from search_fields(f"{path}.{kind}", inner)
-            schema = inner.get("parameters")
-            if schema is not None and not (isinstance(schema, Mapping) and schema.get("type") == "object"):
-                reason = "a JSON Schema of type 'object'."
-                yield Violation("nested_shape", f"{path}.{kind}.parameters", reason)
+            yield from rules_openai_schemas.check(
+                f"{path}.{kind}.parameters", inner.get("parameters"), strict=inner.get("strict") is True
+            )
         elif kind not in _SEARCH_TYPES:
             yield Violation("nested_shape", path, f"a tool of type {kind!r} needs its fields under its type.")
     yield from name_problems(named)

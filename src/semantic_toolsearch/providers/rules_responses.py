@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from semantic_toolsearch.providers import rules_openai_schemas
 from semantic_toolsearch.providers.openai_namespaces import MAX_FUNCTIONS
 from semantic_toolsearch.providers.violations import Entry, Violation, entries_at, name_problems
 
@@ -13,6 +14,7 @@ __all__ = ["RULES", "Declared", "check"]
 
 RULES: Final[Mapping[str, str]] = {
     "flat_shape": "A function is flat: type, name, parameters and strict stand side by side.",
+    **rules_openai_schemas.RULES,
     "foreign_field": "No field of another provider's tools.",
     "tool_name": "Names are 1 to 64 of letters, digits, _ and -.",
     "unique_names": "Names are unique at the top, and within each namespace.",
@@ -109,11 +111,9 @@ def shape_problems(path: str, tool: Mapping[str, Any], required: Iterable[str]) 
         return
     for key in (key for key in required if key not in tool):
         yield Violation("flat_shape", path, f"{key!r} is missing.")
-    parameters = tool.get("parameters")
-    if parameters is not None and not (
-        isinstance(parameters, Mapping) and parameters.get("type") == "object"
-    ):
-        yield Violation("flat_shape", f"{path}.parameters", "a JSON Schema of type 'object', or null.")
+    yield from rules_openai_schemas.check(
+        f"{path}.parameters", tool.get("parameters"), strict=tool.get("strict") is True
+    )
     for key in (key for key in _FOREIGN if key in tool):
         yield Violation("foreign_field", f"{path}.{key}", "this API does not know it.")
 
