@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from semantic_toolsearch import exchange
 from semantic_toolsearch.deferral import plan_turn
 from semantic_toolsearch.history import Called, Found, read
-from semantic_toolsearch.loaded import loaded_names, missing, named, Resolver
+from semantic_toolsearch.loaded import Resolver, loaded_names, missing, named
 from semantic_toolsearch.policies import NO_LISTS, PolicyLists
 from semantic_toolsearch.providers import anthropic, anthropic_history
 from semantic_toolsearch.support import infer_api, lookup
@@ -81,7 +81,7 @@ def make_turn(
         api=api,
         support=support,
         loaded=loaded,
-        native=_native(events, snapshot, api),
+        native=_found(events, snapshot, _NATIVE_FORM.get(api)),
         forced=_forced(options.tool_choice),
         held=options.held,
         visible=visible,
@@ -91,6 +91,7 @@ def make_turn(
         agent=options.agent,
         window=options.window,
         searched_before=any(isinstance(event, Found) for event in events),
+        searched=_found(events, snapshot),
         extra_deferred=sum(entry.get("defer_loading") is True for entry in options.extra),
     )
     gone = missing(messages, catalog)
@@ -111,9 +112,6 @@ def make_turn(
         if moved:
             warnings.append(f"cache_control was moved off deferred tools: {', '.join(moved)}.")
         messages = anthropic_history.without_gone(messages, {*plan.full, *plan.deferred})
-    if config.ranker != "hybrid" and plan.mode == "hosted":
-        reason = f"{plan.reason} The ranker {config.ranker!r} is not used, since the provider searches."
-        plan = replace(plan, reason=reason)
     request = replace(request, plan=replace(plan, warnings=tuple(warnings)))
     state = TurnState(_misses(events), gone, options.held, store, options.session)
 
@@ -137,13 +135,13 @@ def _search_tool(snapshot: Snapshot, plan: exchange.TurnPlan) -> exchange.OwnToo
     )
 
 
-def _native(events: Iterable[Event], snapshot: Snapshot, api: Api) -> list[str]:
-    """Wire names of tools that the messages load in this provider's own form."""
-    resolve, form = Resolver(snapshot.catalog), _NATIVE_FORM.get(api)
+def _found(events: Iterable[Event], snapshot: Snapshot, form: str | None = "") -> list[str]:
+    """Wire names of tools that searches of the conversation loaded: in one form, in none (None), or in any ("")."""
+    resolve = Resolver(snapshot.catalog)
     places = [
         resolve(name)
         for event in events
-        if isinstance(event, Found) and event.form == form
+        if isinstance(event, Found) and form in ("", event.form)
         for name in named(event)
     ]
     return [snapshot.catalog.wire_names[place] for place in dict.fromkeys(places) if place is not None]

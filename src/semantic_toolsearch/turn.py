@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from semantic_toolsearch import arguments, exchange
-from semantic_toolsearch.asking import find
 from semantic_toolsearch.accounting import TurnTokens, turn_tokens
+from semantic_toolsearch.asking import find
 from semantic_toolsearch.deferral import search_mask
 from semantic_toolsearch.errors import ArgumentsError
 from semantic_toolsearch.names import nearest
 from semantic_toolsearch.providers import anthropic, gemini, openai_chat, openai_responses
-from semantic_toolsearch.results import Hit, SearchResult
+from semantic_toolsearch.results import Hit
 from semantic_toolsearch.turn_texts import (
     INSTRUCTIONS,
     forbidden_to_programs,
@@ -124,7 +124,7 @@ class Turn:
         return turn_tokens(self._request, self.tools)
 
     def next(self, messages: Iterable[Any]) -> Turn:
-        """The next model call of the same run: the same options, without the forced choice, whose tool stays in full."""
+        """The next model call of the same run: the same options, a forced choice gone and its tool kept in full."""
         forced = () if self.plan.forced in (None, exchange.SEARCH_TOOL_NAME) else (self.plan.forced,)
         return self._again(list(messages), tuple(dict.fromkeys((*self._state.held, *forced))))
 
@@ -202,7 +202,7 @@ class Turn:
         programmatic = (call.caller or {}).get("type") not in (None, "direct")
         if programmatic and not loaded:
             raise ArgumentsError(forbidden_to_programs(name))
-        checked = arguments.check(tool, call.arguments)
+        checked = arguments.check(tool, call.arguments, name=name)
         return exchange.ToolCall(tool.name, checked, tool.namespace, call.id, name, loaded, call)
 
     def _settle(self, response: Any) -> list[_Settled]:

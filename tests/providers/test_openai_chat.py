@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from wire_requests import CANONICAL_STUB, SHOP, many, record_of, request_of, search_call
+from wire_requests import OPENAI_STUB, SHOP, many, record_of, request_of, search_call
 
 from semantic_toolsearch.errors import ConfigError, ConversationError
 from semantic_toolsearch.exchange import RawCall, SearchCall, TurnPlan, TurnRequest
@@ -52,7 +52,7 @@ def test_e58_e59_the_exact_entries_of_a_stub_request():
     }
     assert search["name"] == "tool_search"
     assert stub["description"] == "Does task number 0."
-    assert json.dumps(stub["parameters"], separators=(",", ":")) == CANONICAL_STUB
+    assert json.dumps(stub["parameters"], separators=(",", ":")) == OPENAI_STUB
 
 
 def test_strict_is_for_full_tools_only():

@@ -20,6 +20,9 @@ from semantic_toolsearch.results import Hit, SearchResult
 PROVIDERS = {"anthropic": anthropic, "chat": openai_chat, "gemini": gemini}
 GOLDEN = Path(__file__).parent / "golden"
 CANONICAL_STUB = '{"type":"object","additionalProperties":true}'
+OPENAI_STUB = (
+    '{"type":"object","properties":{},"additionalProperties":true}'  # it refuses one without properties
+)
 
 
 def obj(**properties):

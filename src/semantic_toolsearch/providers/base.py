@@ -38,6 +38,7 @@ __all__ = [
     "json_text",
     "merged_usage",
     "own_schema",
+    "openai_stub_schema",
     "own_tools",
     "parse_arguments",
     "parsed",
@@ -135,6 +136,11 @@ def copied(value: Any) -> Any:
 def stub_schema() -> dict[str, Any]:
     """Return the smallest open object: any arguments, said in 45 bytes."""
     return {"type": "object", "additionalProperties": True}
+
+
+def openai_stub_schema() -> dict[str, Any]:
+    """Return the open object as OpenAI takes it: it refuses an object schema that lacks ``properties``."""
+    return {"type": "object", "properties": {}, "additionalProperties": True}
 
 
 def cut_description(text: str, most: int = STUB_DESCRIPTION) -> str:

@@ -38,7 +38,7 @@ def render(request: TurnRequest) -> list[dict[str, Any]]:
     entries += [_function(own.name, own.description, base.own_schema(own)) for own in base.own_tools(request)]
     # A stub is never strict: a strict function takes no argument that its schema does not list.
     entries += [
-        _function(name, base.cut_description(tool.description), base.stub_schema())
+        _function(name, base.cut_description(tool.description), base.openai_stub_schema())
         for name, tool in base.tools_named(request, base.unloaded_names(request))
     ]
     return entries
