@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from types import MappingProxyType
@@ -64,6 +64,26 @@ class Catalog:
     ) -> Catalog:
         catalog = cls.__new__(cls)
         catalog._tools, catalog._report, catalog._descriptions = tools, report, descriptions
+        return catalog
+
+    @classmethod
+    def restored(
+        cls, tools: Iterable[ToolDefinition], wire_names: Sequence[str], namespaces: Mapping[str, str]
+    ) -> Catalog:
+        """Put a catalog together again from its own parts; nothing is checked, mended or computed.
+
+        Args:
+            tools: A catalog's `tools`.
+            wire_names: Its `wire_names`.
+            namespaces: Its `namespaces`.
+        """
+        kept = tuple(tools)
+        entries = (
+            ReportEntry(place, f"[{place}]", tool.name, tool.namespace, "ok")
+            for place, tool in enumerate(kept)
+        )
+        catalog = cls._of(kept, CatalogReport(tuple(entries)), dict(namespaces))
+        catalog.__dict__["wire_names"] = tuple(wire_names)
         return catalog
 
     @property
