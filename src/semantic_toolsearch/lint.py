@@ -42,7 +42,7 @@ NEAR_DUPLICATE: Final = 0.95
 """Cosine from which two tools count as near-duplicates for the shipped model.
 
 Looked up in 8 public catalogs (2,000 tools): from 0.95 on, pairs differ in one or two words of their texts
-(`gcd` and `math.gcd`, a delete tool with its neighbour's description) and concern about 2 % of the tools; from
+(`gcd` and `math.gcd`, a delete tool with its neighbour's description) and concern 2 % of the tools; from
 0.90 on most pairs are ordinary siblings, such as turning something on and off.
 """
 
