@@ -42,7 +42,7 @@ FAINT_MATCH: Final = 0.05
 COVERAGE_WEIGHT: Final = 0.22
 """How much having all of the query's words counts beside the cosine, as evidence that a tool answers at all."""
 
-STRONG_EVIDENCE: Final = 0.37
+STRONG_EVIDENCE: Final = 0.34
 """Evidence from which a tool counts as an answer."""
 
 FULL_COVERAGE: Final = 0.999
