@@ -302,7 +302,7 @@ class Retriever:
         names = sorted(self._visible_names(visible))
         most = self.config.browse_names if outcome == "browse" else self.config.miss_names
         places = range(len(self.catalog)) if visible is None else np.flatnonzero(visible)
-        owners = Counter(self.catalog[int(place)].namespace for place in places)
+        owners = Counter(self.catalog.identities[int(place)][0] for place in places)
         return SearchResult(
             query=" | ".join(query.strip() for query in queries if query.strip()),
             outcome=outcome,

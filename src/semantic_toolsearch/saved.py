@@ -6,12 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.catalog import Catalog
-from semantic_toolsearch.definitions import ToolDefinition
 from semantic_toolsearch.documents import RECIPE
 from semantic_toolsearch.errors import IndexCorruptError
 from semantic_toolsearch.index.manifest import MEND, IndexManifest
 from semantic_toolsearch.index.storage import TOOLS, VECTORS, StoredIndex, read_index, write_index
 from semantic_toolsearch.rankers.bm25 import Bm25Ranker, LexicalIndex
+from semantic_toolsearch.saved_tools import SavedTools, tool_line
 from semantic_toolsearch.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_snapshot", "write_snapshot"]
 
-NAMESPACES: Final = "namespaces.json"
+NAMES: Final = "names.json"
 WORDS: Final = "words.json"
-
-_DEFAULTS: Final = {
-    name: field.get_default(call_default_factory=True) for name, field in ToolDefinition.model_fields.items()
-}
 
 
 def write_snapshot(path: str | PathLike[str], snapshot: Snapshot) -> None:
@@ -39,10 +35,16 @@ def write_snapshot(path: str | PathLike[str], snapshot: Snapshot) -> None:
     catalog = snapshot.catalog
     dense = snapshot.dense if snapshot.uses_dense and len(catalog) else None
     hashes: Sequence[str | None] = dense.hashes() if dense else [None] * len(catalog)
-    lines = map(_line, catalog.wire_names, hashes, catalog)
-    files: dict[str, bytes] = {
-        TOOLS: "".join(lines).encode("utf-8"),
-        NAMESPACES: json.dumps(dict(catalog.namespaces), ensure_ascii=False).encode("utf-8"),
+    names = {
+        "identities": catalog.identities,
+        "wire_names": catalog.wire_names,
+        "texts": hashes,
+        "namespaces": list(catalog.namespaces.items()),
+    }
+    lines = map(tool_line, catalog.wire_names, hashes, catalog)
+    files = {
+        TOOLS: "".join(f"{line}\n" for line in lines).encode(),
+        NAMES: json.dumps(names, ensure_ascii=False).encode(),
     }
     if snapshot.uses_words:
         files |= snapshot.words.index.to_files()
@@ -75,11 +77,11 @@ def read_snapshot(path: str | PathLike[str], tools: Any, empty: Snapshot, *, str
         IndexFileError: The folder must not be used; the subclass says why.
     """
     stored = read_index(path)
-    entries = _entries(stored)
+    names = _names(stored)
     index = _index(stored, empty) if empty.uses_dense else None
-    hashes = [entry["text"] for entry in entries] if index is not None else None
+    hashes = names["texts"] if index is not None else None
     if tools is None:
-        catalog = _catalog(stored, entries)
+        catalog = _catalog(stored, names)
     else:
         catalog = tools if isinstance(tools, Catalog) else Catalog(tools, strict=strict)
         if catalog.fingerprint != stored.manifest.catalog:
@@ -99,31 +101,31 @@ def read_snapshot(path: str | PathLike[str], tools: Any, empty: Snapshot, *, str
     )
 
 
-def _line(wire_name: str, text_hash: str | None, tool: ToolDefinition) -> str:
-    fields = {name: value for name, value in tool.__dict__.items() if value != _DEFAULTS[name]}
-    return json.dumps({"name": wire_name, "text": text_hash, "tool": fields}, ensure_ascii=False) + "\n"
-
-
-def _entries(stored: StoredIndex) -> list[dict[str, Any]]:
-    lines = stored.file(TOOLS).decode("utf-8").split("\n")[:-1]
-    entries: list[dict[str, Any]] = [json.loads(line) for line in lines]
-    if len(entries) != stored.manifest.tools:
-        raise IndexCorruptError(
-            f"{stored.folder} lists {len(entries)} tools, its manifest states {stored.manifest.tools}: {MEND}"
+def _names(stored: StoredIndex) -> dict[str, list[Any]]:
+    """Names, wire names and text hashes, one a tool: all that a search needs of tools it does not find."""
+    try:
+        names: dict[str, list[Any]] = json.loads(stored.file(NAMES))
+        complete = all(
+            len(names[key]) == stored.manifest.tools for key in ("identities", "wire_names", "texts")
         )
-    return entries
+    except (ValueError, TypeError, KeyError):
+        complete = False
+    if not complete:
+        raise IndexCorruptError(
+            f"{NAMES} in {stored.folder} does not list the manifest's {stored.manifest.tools} tools: {MEND}"
+        )
+    return names
 
 
-def _catalog(stored: StoredIndex, entries: Sequence[dict[str, Any]]) -> Catalog:
+def _catalog(stored: StoredIndex, names: dict[str, list[Any]]) -> Catalog:
     """The saved catalog. Its bytes are those that were written, so its definitions are not checked again."""
-    tools = []
-    for entry in entries:
-        fields = entry["tool"]
-        for name in ("aliases", "tags"):
-            if name in fields:
-                fields[name] = tuple(fields[name])
-        tools.append(ToolDefinition.model_construct(**fields))
-    return Catalog.restored(tools, [entry["name"] for entry in entries], json.loads(stored.file(NAMESPACES)))
+    lines = stored.file(TOOLS).split(b"\n")[:-1]
+    if len(lines) != stored.manifest.tools:
+        raise IndexCorruptError(
+            f"{stored.folder} lists {len(lines)} tools, its manifest states {stored.manifest.tools}: {MEND}"
+        )
+    identities = [(namespace, name) for namespace, name in names["identities"]]
+    return Catalog.restored(SavedTools(lines), identities, names["wire_names"], dict(names["namespaces"]))
 
 
 def _words(stored: StoredIndex) -> Bm25Ranker | None:
