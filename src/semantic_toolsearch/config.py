@@ -32,7 +32,8 @@ class SearchConfig(BaseModel):
         hints: Most names of weak tools that a result lists.
         miss_names: Most names listed when nothing matched; None for all.
         browse_names: Most names listed for an empty query; None for all.
-        hnsw_from: Number of tools from which the vector index is approximate; None for the index's own default.
+        hnsw_from: Number of tools from which the vector index is approximate; None for the index's own
+            default.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

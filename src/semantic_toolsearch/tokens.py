@@ -1,9 +1,9 @@
 """Text in, index tokens out: the one tokenizer of every lexical ranker.
 
-A token is a folded, stemmed word; a symbol word such as ``c++``, ``.env`` or ``a/b``; an identifier as a whole
-beside its parts (``createinvoice``, ``creat``, ``invoic``); or, in scripts that put no spaces between words, a
-pair of neighbouring characters. Queries and tools go through the same function, so whatever folding loses, it
-loses on both sides.
+A token is a folded, stemmed word; a symbol word such as ``c++``, ``.env`` or ``a/b``; an identifier as a
+whole beside its parts (``createinvoice``, ``creat``, ``invoic``); or, in scripts that put no spaces between
+words, a pair of neighbouring characters. Queries and tools go through the same function, so whatever folding
+loses, it loses on both sides.
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ from semantic_toolsearch.names import split_identifier, squash
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["CLOSING", "MAX_QUERY_CHARACTERS", "OPENING", "STOP_WORDS", "WRAPPING", "fold", "tokenize"]
-
-MAX_QUERY_CHARACTERS: Final = 4_000
-"""Queries are cut here: what a model asks for stands in the first sentences, and time stays bounded."""
+__all__ = ["CLOSING", "OPENING", "STOP_WORDS", "WRAPPING", "fold", "tokenize"]
 
 OPENING: Final = "([{<\"'`“‘«「『（【*"
 CLOSING: Final = ")]}>\"'`”’»」』）】*.,;:!?…。、，；：！？"
@@ -30,18 +27,19 @@ WRAPPING: Final = OPENING + CLOSING
 
 # fmt: off
 STOP_WORDS: Final = frozenset((
-    "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
-    "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "cant", "could",
-    "couldnt", "d", "did", "didnt", "do", "does", "doesnt", "doing", "done", "dont", "down", "during", "each",
-    "few", "for", "from", "further", "had", "has", "have", "having", "he", "her", "here", "hers", "him", "his",
-    "how", "i", "id", "if", "im", "in", "into", "is", "isnt", "it", "its", "itself", "ive", "just", "let", "lets",
-    "like", "ll", "m", "may", "me", "might", "more", "most", "must", "my", "myself", "no", "nor", "not", "now",
-    "of", "off", "on", "once", "only", "or", "other", "our", "ours", "out", "over", "own", "please", "re", "s",
-    "same", "shall", "she", "should", "so", "some", "such", "t", "than", "that", "thats", "the", "their",
-    "theirs", "them", "then", "there", "theres", "these", "they", "this", "those", "through", "to", "too",
-    "under", "until", "up", "upon", "us", "ve", "very", "via", "want", "was", "wasnt", "we", "were", "what",
-    "whats", "when", "where", "whether", "which", "while", "who", "whom", "whose", "why", "will", "with",
-    "within", "wont", "would", "you", "your", "youre", "yours",
+    "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at",
+    "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "cant",
+    "could", "couldnt", "d", "did", "didnt", "do", "does", "doesnt", "doing", "done", "dont", "down",
+    "during", "each", "few", "for", "from", "further", "had", "has", "have", "having", "he", "her",
+    "here", "hers", "him", "his", "how", "i", "id", "if", "im", "in", "into", "is", "isnt", "it", "its",
+    "itself", "ive", "just", "let", "lets", "like", "ll", "m", "may", "me", "might", "more", "most",
+    "must", "my", "myself", "no", "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other",
+    "our", "ours", "out", "over", "own", "please", "re", "s", "same", "shall", "she", "should", "so",
+    "some", "such", "t", "than", "that", "thats", "the", "their", "theirs", "them", "then", "there",
+    "theres", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "upon",
+    "us", "ve", "very", "via", "want", "was", "wasnt", "we", "were", "what", "whats", "when", "where",
+    "whether", "which", "while", "who", "whom", "whose", "why", "will", "with", "within", "wont",
+    "would", "you", "your", "youre", "yours",
 ))
 # fmt: on
 """English function words, dropped from running text; a tool's name keeps all of its words."""
