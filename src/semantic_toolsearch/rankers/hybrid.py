@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["HybridRanker"]
 
 WORD_WEIGHT: Final = 0.3
-"""Weight of the words' arm; meaning has the rest."""
+"""Weight of the words' arm among up to ``SMALL`` visible tools; meaning has the rest."""
+
+LARGE_WORD_WEIGHT: Final = 0.5
+"""Its weight among ``LARGE`` and more, growing with the logarithm between: in a crowd many tools mean the same."""
+
+SMALL: Final = 400
+LARGE: Final = 4_000
 
 FOREIGN_WORD_WEIGHT: Final = 0.8
 """The same for a query in a script that the embedding model was not trained to read."""
@@ -38,6 +44,10 @@ STRONG_EVIDENCE: Final = 0.34
 
 FULL_COVERAGE: Final = 0.999
 """A tool with every word of the query counts as an answer, whatever the cosine."""
+
+FULL_COVERAGE_BONUS: Final = 0.45
+"""Added to its sum: more than meaning can make up for, so that a rare word which one tool alone has finds it. It
+changes no dev task beyond noise; one-word queries are what it is for."""
 
 FOREIGN_COVERAGE: Final = 0.08
 """Coverage from which it does where the model cannot read: character pairs spread a query's weight thinly."""
@@ -65,20 +75,24 @@ class HybridRanker:
         the ``limit`` best (the threshold algorithm of Fagin, Lotem and Naor, 2003).
         """
         foreign = _is_foreign(query)
-        shares = self._words.scores(query)
+        shares, coverage = self._words.scores(query), self._words.coverage(query)
+        weight = FOREIGN_WORD_WEIGHT if foreign else _word_weight(visible, len(shares))
+        complete = coverage >= FULL_COVERAGE
         wanted = max(limit, CONFIDENT_DEPTH)
         pool = max(wanted, _POOL)
         while True:
             by_words = best(shares, pool, visible)
             try:
                 near, cosines = self._dense.search(query, pool, visible)
-                unseen = np.setdiff1d(by_words.positions, near)
+                with_all = np.flatnonzero(complete if visible is None else complete & visible)
+                unseen = np.setdiff1d(np.union1d(by_words.positions, with_all), near)
                 cosines = np.concatenate([cosines, self._dense.cosines(query, unseen)]).clip(0.0, 1.0)
             except Unavailable as reason:
                 return Ranking(by_words.positions[:limit], by_words.scores[:limit], degraded=str(reason))
             positions = np.concatenate([near, unseen])
-            per_share, per_cosine = _scales(foreign, by_words.scores, cosines)
+            per_share, per_cosine = _scales(weight, by_words.scores, cosines)
             sums = per_share * shares[positions] + per_cosine * cosines
+            sums += np.float32(FULL_COVERAGE_BONUS) * complete[positions]
             order = np.lexsort((positions, -sums))
             order = order[sums[order] > 0]
             if len(near) < pool:
@@ -90,7 +104,7 @@ class HybridRanker:
                 break
             pool *= 4
         positions, sums, cosines = positions[order], sums[order], cosines[order]
-        evidence, strong = _evidence(foreign, self._words.coverage(query)[positions], cosines)
+        evidence, strong = _evidence(foreign, coverage[positions], cosines)
         head = strong[:CONFIDENT_DEPTH]
         strong[:CONFIDENT_DEPTH] = np.logical_or.accumulate(head[::-1])[::-1]
         # The order is that of the sums. Their height is the best tool's evidence, so that a query that no
@@ -108,11 +122,17 @@ class HybridRanker:
         return arms
 
 
+def _word_weight(visible: Visible | None, size: int) -> float:
+    """The words' share of the sum among so many visible tools."""
+    tools = size if visible is None else int(np.count_nonzero(visible))
+    growth = np.log(max(tools, 1) / SMALL) / np.log(LARGE / SMALL)
+    return WORD_WEIGHT + (LARGE_WORD_WEIGHT - WORD_WEIGHT) * float(np.clip(growth, 0.0, 1.0))
+
+
 def _scales(
-    foreign: bool, shares: npt.NDArray[np.float32], cosines: npt.NDArray[np.float32]
+    weight: float, shares: npt.NDArray[np.float32], cosines: npt.NDArray[np.float32]
 ) -> tuple[np.float32, np.float32]:
     """What a share and a cosine are multiplied by: each arm's weight over its best tool."""
-    weight = FOREIGN_WORD_WEIGHT if foreign else WORD_WEIGHT
     most, nearest = shares.max(initial=FAINT_MATCH), cosines.max(initial=0.0)
     return np.float32(weight / most), np.float32((1 - weight) / nearest if nearest > 0 else 0.0)
 
