@@ -15,7 +15,7 @@ from semantic_toolsearch.embedding import EmbeddingCache, text_hash
 from semantic_toolsearch.guarded import FIRST_RETRIES, RETRY_SECONDS, GuardedEmbedder
 from semantic_toolsearch.testing import HashingEmbedder
 
-TEXTS = [f"tool number {n}: does {word}" for n, word in enumerate("baking fishing sewing rowing".split())]
+TEXTS = [f"tool number {n}: does {word}" for n, word in enumerate(("baking", "fishing", "sewing", "rowing"))]
 
 
 class Clock:
