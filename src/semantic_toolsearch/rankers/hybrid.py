@@ -56,7 +56,7 @@ CONFIDENT_DEPTH: Final = 20
 """What ranks above a confident answer is not less of one: so far down are confident answers looked for."""
 
 _LAST_LATIN: Final = "\u024f"
-_POOL: Final = 100
+_POOL: Final = 1000
 
 
 class HybridRanker:
