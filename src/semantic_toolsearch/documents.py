@@ -30,6 +30,9 @@ NAME_WEIGHT: Final = 3
 MOST_REPEATS: Final = 3
 """How often one word counts within one field, so that stuffing a description gains nothing."""
 
+STUFFED: Final = 5
+"""A field whose words stand there more often than this on average says nothing by repeating: each counts once."""
+
 DENSE_DESCRIPTION_CHARACTERS: Final = 1_200
 """Descriptions are cut here in the embedded text, so that parameters still fit the model's 256 pieces."""
 
@@ -122,11 +125,12 @@ def _field_text(name: str, description: str, values: Iterable[str]) -> str:
 
 
 def _saturated(tokens: list[str]) -> list[str]:
-    """At most ``MOST_REPEATS`` of each token, in order."""
+    """At most ``MOST_REPEATS`` of each token, in order; one of each where the field is stuffed."""
+    most = 1 if len(tokens) > STUFFED * len(set(tokens)) else MOST_REPEATS
     seen: Counter[str] = Counter()
     kept: list[str] = []
     for token in tokens:
         seen[token] += 1
-        if seen[token] <= MOST_REPEATS:
+        if seen[token] <= most:
             kept.append(token)
     return kept

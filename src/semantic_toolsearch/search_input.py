@@ -67,9 +67,9 @@ def usable_limit(limit: object, config: SearchConfig) -> tuple[int, list[str]]:
     if number is None:
         return default, [f"The limit {clean_text(str(limit))[:40]!r} is not a number; {default} was used."]
     if number < 1:
-        return 1, ["The limit was raised to 1."]
+        return 1, [f"The limit {number:g} was raised to 1."]
     if number >= most + 1:
-        return most, [f"The limit was lowered to {most}, the most that one search returns."]
+        return most, [f"The limit {number:g} was lowered to {most}, the most that one search returns."]
     whole = int(number)
     return whole, [] if whole == limit else [f"The limit {str(limit)[:40]!r} was read as {whole}."]
 

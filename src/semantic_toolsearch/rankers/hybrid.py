@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from semantic_toolsearch.dense import DenseSearcher, Unavailable
 from semantic_toolsearch.rankers.protocol import Ranking, Visible, best
+from semantic_toolsearch.tokens import tokenize
 
 if TYPE_CHECKING:
     from semantic_toolsearch.rankers.bm25 import Bm25Ranker
@@ -46,8 +47,8 @@ FULL_COVERAGE: Final = 0.999
 """A tool with every word of the query counts as an answer, whatever the cosine."""
 
 FULL_COVERAGE_BONUS: Final = 0.45
-"""Added to its sum: more than meaning can make up for, so that a rare word which one tool alone has finds it. It
-changes no dev task beyond noise; one-word queries are what it is for."""
+"""Added to its sum where the query is one word: more than meaning can make up for, so that a rare word which one
+tool alone has finds it. Not for longer queries, where having every word is what a stuffed description does best."""
 
 FOREIGN_COVERAGE: Final = 0.08
 """Coverage from which it does where the model cannot read: character pairs spread a query's weight thinly."""
@@ -77,7 +78,7 @@ class HybridRanker:
         foreign = _is_foreign(query)
         shares, coverage = self._words.scores(query), self._words.coverage(query)
         weight = FOREIGN_WORD_WEIGHT if foreign else _word_weight(visible, len(shares))
-        complete = coverage >= FULL_COVERAGE
+        complete = (coverage >= FULL_COVERAGE) & (len(set(tokenize(query))) == 1)
         wanted = max(limit, CONFIDENT_DEPTH)
         pool = max(wanted, _POOL)
         while True:
