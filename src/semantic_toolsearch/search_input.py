@@ -7,16 +7,16 @@ is used, and the notes tell the model about the rest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.cleaning import clean_prose
 
 if TYPE_CHECKING:
     from semantic_toolsearch.config import SearchConfig
 
-__all__ = ["MAX_QUERIES", "MAX_QUERY_CHARACTERS", "clean_text", "usable_limit", "usable_queries"]
+__all__ = ["MAX_QUERIES", "MAX_QUERY_CHARACTERS", "as_texts", "clean_text", "usable_limit", "usable_queries"]
 
 MAX_QUERY_CHARACTERS: Final = 4_000
 """Queries are cut here: what a model asks for stands in the first sentences, and time stays bounded."""
@@ -25,6 +25,15 @@ MAX_QUERIES: Final = 20
 """Queries of one search that are answered."""
 
 _NOT_A_PATTERN: Final = frozenset({"", "*", "..."})
+
+
+def as_texts(value: Any) -> list[str]:
+    """One text or several, as a model may send either; what is no text is written as one."""
+    if value is None:
+        return []
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return [_written(item) for item in value if item is not None]
+    return [_written(value)]
 
 
 def usable_queries(queries: Iterable[str], *, patterns: bool = False) -> tuple[list[str], list[str]]:
@@ -65,7 +74,9 @@ def usable_limit(limit: object, config: SearchConfig) -> tuple[int, list[str]]:
         return default, []
     number = _number(limit)
     if number is None:
-        return default, [f"The limit {clean_text(str(limit))[:40]!r} is not a number; {default} was used."]
+        return default, [
+            f"The limit {clean_text(_written(limit))[:40]!r} is not a number; {default} was used."
+        ]
     if number < 1:
         return 1, [f"The limit {number:g} was raised to 1."]
     if number >= most + 1:
@@ -77,6 +88,15 @@ def usable_limit(limit: object, config: SearchConfig) -> tuple[int, list[str]]:
 def clean_text(text: str) -> str:
     """A text without hidden characters and surrounding white space, of a bounded length."""
     return clean_prose(text.strip()[:MAX_QUERY_CHARACTERS])[0].strip()
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return repr(value)
+    except Exception:  # nested too deeply, or a number of thousands of digits
+        return ""
 
 
 def _number(value: object) -> float | None:

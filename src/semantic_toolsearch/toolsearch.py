@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from semantic_toolsearch.config import SearchConfig
 from semantic_toolsearch.dense import Unavailable
 from semantic_toolsearch.embedding import EmbeddingCache, resolve_embedder
 from semantic_toolsearch.errors import ConfigError, EmbedderError
+from semantic_toolsearch.search_input import as_texts
 from semantic_toolsearch.snapshot import RankerSpec, Snapshot, check_ranker
 
 if TYPE_CHECKING:
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     VisibleTools: TypeAlias = Iterable[str] | Callable[[ToolDefinition], bool] | None
 
 __all__ = ["Stats", "ToolSearch"]
-
-MOST_QUERIES: Final = 20
-"""Queries answered in one search; a model that sends more is told."""
 
 logger = logging.getLogger("semantic_toolsearch")
 
@@ -156,14 +154,11 @@ class ToolSearch:
         """
         snapshot = self._snapshot
         mask = _mask(snapshot.catalog, visible)
-        asked = list(dict.fromkeys([*_texts(query), *_texts(queries)]))
-        wanted = _texts(names)
+        asked = [*as_texts(query), *as_texts(queries)]
+        wanted = as_texts(names)
         if wanted and not any(text.strip() for text in asked):
             return snapshot.retriever.select(wanted, mask)
-        found = snapshot.retriever.search(asked[:MOST_QUERIES], limit, mask)
-        if len(asked) > MOST_QUERIES:
-            note = f"Only the first {MOST_QUERIES} of {len(asked)} queries were answered."
-            found = replace(found, notes=(*found.notes, note))
+        found = snapshot.retriever.search(asked, limit, mask)
         return _together(snapshot.retriever.select(wanted, mask), found) if wanted else found
 
     def explain(
@@ -339,24 +334,6 @@ def _mask(catalog: Catalog, visible: VisibleTools) -> Visible | None:
     return mask
 
 
-def _texts(value: Any) -> list[str]:
-    """One text or several, as a model may send either; what is no text is written as one."""
-    if value is None:
-        return []
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
-        return [_text(item) for item in value if item is not None]
-    return [_text(value)]
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    try:
-        return repr(value)
-    except Exception:  # nested too deeply, or a number of thousands of digits
-        return ""
-
-
 def _together(selected: SearchResult, found: SearchResult) -> SearchResult:
     """Tools asked for by name first, then what the queries found besides."""
     taken = {hit.position for hit in selected.tools}
@@ -370,4 +347,5 @@ def _together(selected: SearchResult, found: SearchResult) -> SearchResult:
         names=() if tools else found.names,
         namespaces=() if tools else found.namespaces,
         unknown=selected.unknown,
+        notes=(*selected.notes, *found.notes),
     )
