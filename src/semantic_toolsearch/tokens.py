@@ -116,6 +116,8 @@ def _wholes(chunk: str) -> Iterator[str]:
 def _symbol_word(chunk: str) -> str:
     """``C++``, ``C#``, ``.env``, ``A/B``: a word whose symbols are part of it."""
     word = chunk.lstrip(OPENING).rstrip(CLOSING).casefold()
+    if word.startswith(".."):  # an ellipsis is no part of a word, one full stop may be
+        word = word.lstrip(".")
     if len(word) > _LONGEST_SYMBOL_WORD or _SYMBOLS.isdisjoint(word) or not any(map(str.isalnum, word)):
         return ""
     return word
