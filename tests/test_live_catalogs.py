@@ -83,6 +83,36 @@ def test_x13_bc54_a_model_that_fails_during_a_replacement_leaves_searches_workin
     assert embedder.documents == len(TWO_SERVERS) + 1, "what was known before the failure is still known"
 
 
+@pytest.mark.parametrize("part", ["document", "query"])
+def test_x13_bc54_an_outage_outlasts_replacements(part, caplog):
+    """A dead model is asked no more often, and complained of no more often, because the catalog changes."""
+
+    class Dead(HashingEmbedder):
+        asked = 0
+
+        def _fail(self, texts):
+            self.asked += 1
+            raise OSError("out of reach")
+
+    setattr(Dead, f"encode_{part}", Dead._fail)
+    embedder = Dead()
+    search = hashed(TWO_SERVERS, embedder=embedder)
+    for number in range(12):
+        assert search.search(f"purge page {number}").degraded
+        search.replace("wiki", [t("purge", f"Purge page {number}")])
+    assert embedder.asked == 3
+    assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
+
+
+def test_x13_bc55_a_query_that_was_asked_before_a_replacement_is_not_embedded_again():
+    embedder = HashingEmbedder()
+    search = hashed(TWO_SERVERS, embedder=embedder)
+    search.search("find a page")
+    search.replace("wiki", [t("purge", "Purge a page")])
+    assert search.search("find a page").generation == 1
+    assert embedder.queries == 1
+
+
 def generation(number):
     """Tools whose words and schema tell which generation they are of."""
     return [

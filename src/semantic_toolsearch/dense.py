@@ -9,12 +9,11 @@ bounded by the embedder itself (its timeout), and by nothing else: a search wait
 from __future__ import annotations
 
 import threading
-import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semantic_toolsearch.embedding import checked, embed_documents, text_hash
+from semantic_toolsearch.embedding import embed_documents, text_hash
 from semantic_toolsearch.guarded import GuardedEmbedder, Unavailable
 
 if TYPE_CHECKING:
@@ -22,16 +21,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from semantic_toolsearch.embedding import Embedder, EmbeddingCache, EmbeddingStats, Matrix
+    from semantic_toolsearch.embedding import Embedder, EmbeddingCache, EmbeddingStats
     from semantic_toolsearch.embedding.cache import Vector
     from semantic_toolsearch.index import VectorIndex
 
 __all__ = ["DenseSearcher", "KnownVectors", "Unavailable"]
-
-_REMEMBERED_QUERIES: Final = 256
-
-_LONGEST_QUERY: Final = 10_000
-"""Characters of a query that are embedded; models read less."""
 
 
 class KnownVectors:
@@ -76,12 +70,11 @@ class DenseSearcher:
 
     Args:
         texts: Gives one text a tool, in catalog order; asked only when something must be embedded or hashed.
-        embedder: The model.
+        embedder: The model; a ``GuardedEmbedder`` where several searchers share one.
         known: Vectors of texts seen before.
         hnsw_from: Number of tools from which the index is approximate; None for the index's default.
         index: A ready index of these texts, when there is one.
         hashes: The texts' hashes, when they are known.
-        clock: Monotonic seconds.
 
     Attributes:
         stats: What building the index cost; None where it was not built here.
@@ -96,18 +89,17 @@ class DenseSearcher:
         hnsw_from: int | None = None,
         index: VectorIndex | None = None,
         hashes: Sequence[str] | None = None,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.stats: EmbeddingStats | None = None
         self._write_texts = texts
-        self._model = GuardedEmbedder(embedder, clock)
+        self._model = GuardedEmbedder.over(embedder)
         self._known = known
         self._hnsw_from = hnsw_from
         self._index = index
         self._hashes = hashes
         self._building = threading.Lock()
-        self._remembered: dict[str, Matrix] = {}
-        self._remembering = threading.Lock()
+        self._failures = 0  # attempts to build
+        self._failure = ""
 
     @property
     def size(self) -> int:
@@ -121,10 +113,12 @@ class DenseSearcher:
             Unavailable: The model failed, now or too recently to be asked again.
         """
         if self._index is None:
-            faults = self._model.faults
+            failures = self._failures
             with self._building:
+                if self._failures > failures:
+                    raise Unavailable(self._failure)
                 if self._index is None:
-                    self._index = self._build(progress, faults)
+                    self._index = self._build(progress)
                     self._known.forget()
         return self._index
 
@@ -139,7 +133,7 @@ class DenseSearcher:
         index = self.index()
         if not index.size or (visible is not None and not visible.any()):
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
-        positions, cosines = index.search(self._vector(query, index.dimension), limit, visible)
+        positions, cosines = index.search(self._model.query_vector(query, index.dimension), limit, visible)
         return positions[0], cosines[0]
 
     def cosines(self, query: str, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
@@ -151,7 +145,8 @@ class DenseSearcher:
         index = self.index()
         if not len(positions):
             return np.zeros(0, dtype=np.float32)
-        scores: npt.NDArray[np.float32] = index.scores(self._vector(query, index.dimension), positions)[0]
+        vector = self._model.query_vector(query, index.dimension)
+        scores: npt.NDArray[np.float32] = index.scores(vector, positions)[0]
         return scores
 
     def hashes(self) -> Sequence[str]:
@@ -167,25 +162,17 @@ class DenseSearcher:
                 return self._known.in_memory()
             return dict(zip(self.hashes(), self._index.vectors(), strict=True))
 
-    def _build(self, progress: Callable[[int, int], None] | None, faults: int) -> VectorIndex:
+    def _build(self, progress: Callable[[int, int], None] | None) -> VectorIndex:
         from semantic_toolsearch.index.faiss import FaissIndex
 
         texts = self._write_texts()
         if not texts:  # nothing to ask the model for, not even how long its vectors are
             return FaissIndex.build(np.zeros((0, 1), dtype=np.float32))
-        with self._model.attempt(since=faults):
-            vectors, self.stats = embed_documents(self._model, texts, self._known, progress)
+        try:
+            with self._model.attempt("documents"):
+                vectors, self.stats = embed_documents(self._model, texts, self._known, progress)
+        except Unavailable as reason:
+            self._failures += 1
+            self._failure = str(reason)
+            raise
         return FaissIndex.build(vectors, hnsw_from=self._hnsw_from)
-
-    def _vector(self, query: str, dimension: int) -> Matrix:
-        """float32 ``[1, dimension]``, embedded unless it was asked lately."""
-        query = query[:_LONGEST_QUERY]
-        vector = self._remembered.get(query)
-        if vector is None:
-            with self._model.attempt():
-                vector = checked(self._model.encode_query([query]), 1, dimension, self._model.id)
-            with self._remembering:
-                while len(self._remembered) >= _REMEMBERED_QUERIES:
-                    del self._remembered[next(iter(self._remembered))]
-                self._remembered[query] = vector
-        return vector

@@ -1,4 +1,4 @@
-"""An embedder in, the same one out: it raises nothing but ``EmbedderError``, and is not asked too often."""
+"""An embedder in, one that is safe to lean on out: it fails in one known way and is not asked too often."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import logging
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
+from semantic_toolsearch.embedding import checked
 from semantic_toolsearch.errors import EmbedderError
 
 if TYPE_CHECKING:
@@ -25,6 +26,13 @@ FIRST_RETRIES: Final = 2
 
 _LONGEST_REASON: Final = 300
 
+_REMEMBERED_QUERIES: Final = 256
+
+_LONGEST_QUERY: Final = 10_000
+"""Characters of a query that are embedded; models read less."""
+
+Kind: TypeAlias = Literal["documents", "queries"]
+
 T = TypeVar("T")
 
 logger = logging.getLogger("semantic_toolsearch")
@@ -35,26 +43,30 @@ class Unavailable(Exception):  # noqa: N818 - a state to be handled, not an erro
 
 
 class GuardedEmbedder:
-    """An ``Embedder`` whose use stands inside ``attempt``, where a failure becomes ``Unavailable``.
+    """An ``Embedder`` that is used inside ``attempt``, where whatever it raises becomes ``Unavailable``.
 
-    The first failure of an outage is logged, once; how often the model is asked during one is bounded.
+    An outage is logged once, when it begins, and how often the model is asked meanwhile is bounded. The latest
+    queries are remembered. Safe to share between threads, and between the generations of a catalog.
 
     Args:
         embedder: The model.
         clock: Monotonic seconds.
-
-    Attributes:
-        faults: Attempts that failed so far.
     """
 
     def __init__(self, embedder: Embedder, clock: Callable[[], float] = time.monotonic) -> None:
-        self.faults = 0
         self._embedder = embedder
         self._clock = clock
         self._state = threading.Lock()
-        self._in_a_row = 0
-        self._asked_at = 0.0
+        # Apart for documents and queries: an endpoint that does the one need not do the other.
+        self._in_a_row: dict[Kind, int] = {"documents": 0, "queries": 0}
+        self._asked_at: dict[Kind, float] = {"documents": 0.0, "queries": 0.0}
         self._reason = ""
+        self._remembered: dict[str, Matrix] = {}
+
+    @classmethod
+    def over(cls, embedder: Embedder) -> GuardedEmbedder:
+        """A guard over this embedder; the embedder itself where it is one already."""
+        return embedder if isinstance(embedder, cls) else cls(embedder)
 
     @property
     def id(self) -> str:
@@ -74,30 +86,43 @@ class GuardedEmbedder:
         """See ``Embedder.encode_query``."""
         return self._guarded(lambda: self._embedder.encode_query(texts))
 
-    @contextmanager
-    def attempt(self, since: int | None = None) -> Iterator[None]:
-        """Use the model inside this block.
+    def query_vector(self, query: str, dimension: int) -> Matrix:
+        """One query as float32 ``[1, dimension]``, embedded unless it was asked lately.
 
-        Args:
-            since: ``faults`` when the caller began to wait for another thread's attempt: if that one failed,
-                its failure is the caller's too. None where nobody waited.
+        Raises:
+            Unavailable: As in ``attempt``; also where the vector is unusable or of another length.
+        """
+        query = query[:_LONGEST_QUERY]
+        vector = self._remembered.get(query)
+        if vector is None or vector.shape[1] != dimension:
+            with self.attempt("queries"):
+                vector = checked(self.encode_query([query]), 1, dimension, self.id)
+            with self._state:
+                while len(self._remembered) >= _REMEMBERED_QUERIES:
+                    del self._remembered[next(iter(self._remembered))]
+                self._remembered[query] = vector
+        return vector
+
+    @contextmanager
+    def attempt(self, kind: Kind) -> Iterator[None]:
+        """Use the model inside this block, for documents or for queries.
 
         Raises:
             Unavailable: The model failed inside the block, or may not be asked yet.
         """
         with self._state:
             now = self._clock()
-            if since is not None and since != self.faults:
+            if self._in_a_row[kind] > FIRST_RETRIES and now - self._asked_at[kind] < RETRY_SECONDS:
                 raise Unavailable(self._reason)
-            if self._in_a_row > FIRST_RETRIES and now - self._asked_at < RETRY_SECONDS:
-                raise Unavailable(self._reason)
-            self._asked_at = now
+            self._asked_at[kind] = now
         try:
             yield
         except EmbedderError as fault:
-            raise self._failed(fault) from fault
+            raise self._failed(kind, fault) from fault
         with self._state:
-            recovered, self._in_a_row = self._in_a_row > 0, 0
+            before = any(self._in_a_row.values())
+            self._in_a_row[kind] = 0
+            recovered = before and not any(self._in_a_row.values())
         if recovered:
             logger.info("The embedding model works again.")
 
@@ -106,17 +131,14 @@ class GuardedEmbedder:
             return action()
         except EmbedderError:
             raise
-        except (
-            Exception
-        ) as fault:  # anybody's code: whatever it raises is the model's failure, not the search's
+        except Exception as fault:  # anybody's code: whatever it raises, the model failed and not the search
             raise EmbedderError(f"{type(fault).__name__}: {fault}") from fault
 
-    def _failed(self, fault: EmbedderError) -> Unavailable:
+    def _failed(self, kind: Kind, fault: EmbedderError) -> Unavailable:
         with self._state:
-            first = not self._in_a_row
-            self._in_a_row += 1
-            self.faults += 1
-            self._asked_at = self._clock()
+            first = not any(self._in_a_row.values())
+            self._in_a_row[kind] += 1
+            self._asked_at[kind] = self._clock()
             self._reason = (
                 f"The embedding model failed, so words alone decide ({str(fault)[:_LONGEST_REASON]})"
             )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from semantic_toolsearch.dense import DenseSearcher, KnownVectors
 from semantic_toolsearch.documents import dense_text
 from semantic_toolsearch.errors import ConfigError
+from semantic_toolsearch.guarded import GuardedEmbedder
 from semantic_toolsearch.rankers.bm25 import Bm25Ranker
 from semantic_toolsearch.rankers.protocol import Ranker, RankerFactory
 from semantic_toolsearch.retriever import Retriever
@@ -65,12 +66,12 @@ class Snapshot:
         self.catalog = catalog
         self.ranker = ranker
         self.config = config
-        self.embedder = embedder
+        self.embedder = GuardedEmbedder.over(embedder)  # so that an outage outlasts a generation
         self.cache = cache
         self.generation = generation
         self.dense = DenseSearcher(
             lambda: [dense_text(tool) for tool in catalog],
-            embedder,
+            self.embedder,
             KnownVectors(known, cache),
             hnsw_from=config.hnsw_from,
             index=index,

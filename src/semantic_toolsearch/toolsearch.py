@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.config import SearchConfig
@@ -18,23 +14,18 @@ from semantic_toolsearch.embedding import EmbeddingCache, resolve_embedder
 from semantic_toolsearch.errors import ConfigError, EmbedderError
 from semantic_toolsearch.search_input import as_texts
 from semantic_toolsearch.snapshot import RankerSpec, Snapshot, check_ranker
+from semantic_toolsearch.visible import visible_mask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from os import PathLike
-    from typing import TypeAlias
 
-    from semantic_toolsearch.definitions import ToolDefinition
     from semantic_toolsearch.embedding import Embedder
-    from semantic_toolsearch.rankers.protocol import Visible
     from semantic_toolsearch.report import CatalogReport
     from semantic_toolsearch.results import Explanation, SearchResult
-
-    VisibleTools: TypeAlias = Iterable[str] | Callable[[ToolDefinition], bool] | None
+    from semantic_toolsearch.visible import VisibleTools
 
 __all__ = ["Stats", "ToolSearch"]
-
-logger = logging.getLogger("semantic_toolsearch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +144,7 @@ class ToolSearch:
             RankerError: A custom ranker broke its contract.
         """
         snapshot = self._snapshot
-        mask = _mask(snapshot.catalog, visible)
+        mask = visible_mask(snapshot.catalog, visible)
         asked = [*as_texts(query), *as_texts(queries)]
         wanted = as_texts(names)
         if wanted and not any(text.strip() for text in asked):
@@ -168,7 +159,7 @@ class ToolSearch:
 
         Args:
             query: What was searched for.
-            tool: The tool's wire name, raw name, or any spelling of them.
+            tool: The tool's wire name, its raw name where that is unique, or ``server.name``.
             limit: As in ``search``.
             visible: As in ``search``.
 
@@ -178,7 +169,7 @@ class ToolSearch:
         """
         snapshot = self._snapshot
         position = snapshot.catalog.position(tool)
-        return snapshot.retriever.explain(query, position, limit, _mask(snapshot.catalog, visible))
+        return snapshot.retriever.explain(query, position, limit, visible_mask(snapshot.catalog, visible))
 
     def replace(self, namespace: str | None, tools: Any, *, strict: bool = False) -> CatalogReport:
         """Swap all tools of one namespace for others, at once for every later search.
@@ -307,31 +298,6 @@ def _cache(cache: EmbeddingCache | str | PathLike[str] | bool | None) -> Embeddi
         raise ConfigError(
             f"cache is a {type(cache).__name__}; pass a path, an EmbeddingCache, False for none, or nothing."
         ) from None
-
-
-def _mask(catalog: Catalog, visible: VisibleTools) -> Visible | None:
-    """Names or a predicate as bool ``[n]``; a name that means no tool, or several, allows nothing."""
-    if visible is None:
-        return None
-    if callable(visible):
-        return np.fromiter((bool(visible(tool)) for tool in catalog), dtype=np.bool_, count=len(catalog))
-    if isinstance(visible, str | bytes) or not isinstance(visible, Iterable):
-        raise ConfigError(
-            f"visible is {visible!r}; pass a collection of tool names, or a function of a tool."
-        )
-    mask = np.zeros(len(catalog), dtype=np.bool_)
-    for name in visible:
-        if not isinstance(name, str):
-            raise ConfigError(f"visible holds a {type(name).__name__}; pass tool names.")
-        places = catalog.exact(name)
-        if len(places) == 1:
-            mask[places[0]] = True
-        elif places:
-            logger.warning(
-                "visible names %r, which %d tools bear; none was allowed. Use one of: %s",
-                name, len(places), ", ".join(catalog.wire_names[place] for place in places),
-            )  # fmt: skip
-    return mask
 
 
 def _together(selected: SearchResult, found: SearchResult) -> SearchResult:
