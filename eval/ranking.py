@@ -8,6 +8,10 @@ for reporting. ``rrf`` is plain reciprocal rank fusion (k = 60, Cormack et al. 2
 ``hybrid``. Where hybrid and another ranker differ beyond chance (paired bootstrap over queries, p < 0.05), the
 other's nDCG@10 is marked ``-`` when it is worse and ``+`` when it is better. A query that a ranker finds
 nothing for counts 0.
+
+The last table is about knowing that nothing fits, for ``hybrid``: how often a gold tool among the first five is
+listed as a hint and not loaded; how often something is loaded although the gold tools (and their known copies)
+were taken away; and how often something is loaded for a query of another task, in catalogs too small to answer it.
 """
 
 from __future__ import annotations
@@ -38,6 +42,9 @@ LOW_OVERLAP = 0.15
 RRF_K = 60
 RESAMPLES = 2_000
 EXACT_NAMES = 150
+STRANGERS = 20
+SMALL_CATALOG = 500
+FITS = ("gold_lost", "loads_without_gold", "loads_for_strangers")
 
 
 class ReciprocalRankFusion:
@@ -77,7 +84,9 @@ def main() -> None:
     rows = []
     for folder in folders:
         if not wanted or folder.name in wanted:
-            rows.append(measure(folder, options.split, options.most, embedder, cache))
+            others = [each for each in folders if each != folder and each.name != "pool_all"]
+            strangers = [text for other in others for text in some_queries(other, options.split, STRANGERS)]
+            rows.append(measure(folder, options.split, options.most, embedder, cache, strangers))
             print(line(rows[-1]), flush=True)
     text = table(rows, options.split)
     print(f"\n{text}")
@@ -89,7 +98,7 @@ def main() -> None:
 
 
 def measure(
-    folder: Path, split: str, most: int, embedder: OnnxEmbedder, cache: EmbeddingCache
+    folder: Path, split: str, most: int, embedder: OnnxEmbedder, cache: EmbeddingCache, strangers: list[str]
 ) -> dict[str, Any]:
     """All rankers over one task."""
     records = [json.loads(text) for text in (folder / "tools.jsonl").open(encoding="utf-8")]
@@ -117,6 +126,7 @@ def measure(
     dense = DenseSearcher(lambda: [dense_text(tool) for tool in tools], embedder, KnownVectors(None, cache))
     semantic = SemanticRanker(dense, words)
     rankers: list[Ranker] = [
+        KeywordRanker(tools),
         words,
         semantic,
         ReciprocalRankFusion(words, semantic),
@@ -158,6 +168,7 @@ def measure(
             **{name: mean(values[str(NDCG)][query] for query in far) for name, values in figures.items()},
         },
         "exact_name_first": exact_names(tools, embedder, cache),
+        "nothing_fits": nothing_fits(rankers[-1], records, queries, qrels, strangers),
         "seconds": seconds,
     }
 
@@ -176,6 +187,53 @@ def exact_names(
             hits = search.search(query).tools
             first[form] += bool(hits) and hits[0].tool.name == name
     return {form: count / max(1, len(places)) for form, count in first.items()}
+
+
+def nothing_fits(
+    ranker: Ranker,
+    records: list[dict[str, Any]],
+    queries: list[dict[str, Any]],
+    qrels: list[Qrel],
+    strangers: list[str],
+) -> dict[str, float]:
+    """How the confident hits of a ranker behave with and without an answer in the catalog."""
+    place_of = {record["id"]: place for place, record in enumerate(records)}
+    gold: dict[str, list[int]] = defaultdict(list)
+    for qrel in qrels:
+        if qrel.doc_id in place_of:
+            gold[qrel.query_id].append(place_of[qrel.doc_id])
+    lost, answerable, removed = 0, 0, 0
+    for query in queries:
+        right = gold[query["id"]]
+        if set(right) & set(ranker.rank(query["text"], limit=5).positions.tolist()):
+            answerable += 1
+            lost += not set(right) & set(loaded(ranker, query["text"]))
+        without = np.ones(len(records), dtype=np.bool_)
+        without[right] = False
+        removed += bool(loaded(ranker, query["text"], without))
+    figures = {"gold_lost": lost / max(1, answerable), "loads_without_gold": removed / max(1, len(queries))}
+    if len(records) < SMALL_CATALOG:
+        figures["loads_for_strangers"] = sum(bool(loaded(ranker, text)) for text in strangers) / len(
+            strangers
+        )
+    return {name: round(value, 4) for name, value in figures.items()}
+
+
+def loaded(ranker: Ranker, query: str, visible: Any = None) -> list[int]:
+    """Positions that the default rules would load: strong, within half of the best score, at most five."""
+    ranking = ranker.rank(query, limit=5, visible=visible)
+    if not len(ranking) or ranking.strong is None:
+        return ranking.positions.tolist()
+    kept = ranking.strong & (ranking.scores >= 0.5 * ranking.scores[0])
+    return ranking.positions[kept].tolist()
+
+
+def some_queries(folder: Path, split: str, count: int) -> list[str]:
+    """A few queries of a task, the same ones each time."""
+    queries = [json.loads(text) for text in (folder / "queries.jsonl").open(encoding="utf-8")]
+    texts = [query["text"] for query in queries if query["split"] == split]
+    chosen = np.random.default_rng(3).choice(len(texts), min(count, len(texts)), replace=False)
+    return [texts[place] for place in sorted(chosen)]
 
 
 def verdict(other: dict[str, float], hybrid: dict[str, float]) -> str:
@@ -211,6 +269,14 @@ def table(rows: list[dict[str, Any]], split: str) -> str:
     for row in rows:
         exact = row["exact_name_first"]
         parts.append(f"| {row['task']} | {100 * exact['plain']:.1f} | {100 * exact['backticks']:.1f} |\n")
+    parts.append("\n## Knowing that nothing fits (hybrid), in percent\n\n")
+    parts.append(
+        "| task | gold listed, not loaded | loads without gold | loads for strangers |\n|---|--:|--:|--:|\n"
+    )
+    for row in rows:
+        figures = row["nothing_fits"]
+        cells = [f"{100 * figures[key]:.0f}" if key in figures else "" for key in FITS]
+        parts.append(f"| {row['task']} | {' | '.join(cells)} |\n")
     return "".join(parts)
 
 

@@ -438,3 +438,10 @@ class TestFingerprint:
 
     def test_order_counts(self):
         assert Catalog([t("a"), t("b")]).fingerprint != Catalog([t("b"), t("a")]).fingerprint
+
+
+@pytest.mark.parametrize("name", ["add_guest", "createInvoice", "x", "lire-fichier"])
+def test_x08_a_name_without_a_prefix_has_no_bare_name(name):
+    catalog = Catalog([{"name": name}])
+    assert catalog.find(name) == (0,)
+    assert catalog.find(name[1:]) == ()

@@ -49,7 +49,7 @@ _HOMES = {
     "tool": "definitions",
 }
 
-__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604 - the same names as above, in one place
+__all__ = ["__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from types import MappingProxyType
@@ -47,7 +47,7 @@ class Catalog:
         DuplicateToolError: Strict, and a definition has the namespace and name of an earlier one.
     """
 
-    _tools: tuple[ToolDefinition, ...]
+    _tools: Sequence[ToolDefinition]
     _report: CatalogReport
     _descriptions: dict[str, str]
 
@@ -60,15 +60,41 @@ class Catalog:
 
     @classmethod
     def _of(
-        cls, tools: tuple[ToolDefinition, ...], report: CatalogReport, descriptions: dict[str, str]
+        cls, tools: Sequence[ToolDefinition], report: CatalogReport, descriptions: dict[str, str]
     ) -> Catalog:
         catalog = cls.__new__(cls)
         catalog._tools, catalog._report, catalog._descriptions = tools, report, descriptions
         return catalog
 
+    @classmethod
+    def restored(
+        cls,
+        tools: Sequence[ToolDefinition],
+        identities: Sequence[tuple[str | None, str]],
+        wire_names: Sequence[str],
+        namespaces: Mapping[str, str],
+    ) -> Catalog:
+        """Put a catalog together again from its own parts; nothing is checked, mended or computed.
+
+        Args:
+            tools: A catalog's `tools`; each one is looked at only when somebody asks for it.
+            identities: Its `identities`.
+            wire_names: Its `wire_names`.
+            namespaces: Its `namespaces`.
+        """
+        entries = (
+            ReportEntry(place, f"[{place}]", name, owner, "ok")
+            for place, (owner, name) in enumerate(identities)
+        )
+        catalog = cls._of(tools, CatalogReport(tuple(entries)), dict(namespaces))
+        catalog.__dict__.update(identities=tuple(identities), wire_names=tuple(wire_names))
+        return catalog
+
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
         """The definitions, in order."""
+        if not isinstance(self._tools, tuple):
+            self._tools = tuple(self._tools)
         return self._tools
 
     @property
@@ -89,7 +115,7 @@ class Catalog:
     @cached_property
     def namespaces(self) -> Mapping[str, str]:
         """Each namespace in order of its first tool, with its description ("" when none was given)."""
-        owners = dict.fromkeys(tool.namespace for tool in self._tools if tool.namespace is not None)
+        owners = dict.fromkeys(owner for owner, _ in self.identities if owner is not None)
         return MappingProxyType(
             {owner: clean_prose(self._descriptions.get(owner, ""))[0] for owner in owners}
         )
@@ -184,7 +210,7 @@ class Catalog:
             descriptions.pop(namespace, None)
         fresh, report = _read(places(tools, descriptions), strict, namespace)
         start = next(
-            (i for i, tool in enumerate(self._tools) if tool.namespace == namespace), len(self._tools)
+            (place for place, (owner, _) in enumerate(self.identities) if owner == namespace), len(self)
         )
         before = self._tools[:start]
         after = (tool for tool in self._tools[start:] if tool.namespace != namespace)
@@ -230,7 +256,7 @@ class Catalog:
     def __getitem__(self, key: int | str | slice) -> ToolDefinition | tuple[ToolDefinition, ...]:
         if isinstance(key, str):
             return self._tools[self.position(key)]
-        return self._tools[key]
+        return tuple(self._tools[key]) if isinstance(key, slice) else self._tools[key]
 
     def __contains__(self, item: object) -> bool:
         if isinstance(item, str):

@@ -19,19 +19,22 @@ if TYPE_CHECKING:
 
     from semantic_toolsearch.definitions import ToolDefinition
 
-__all__ = ["RECIPE", "dense_text", "lexical_tokens", "readable_name"]
+__all__ = ["RECIPE", "dense_text", "lexical_tokens", "readable_name", "shared_words"]
 
 RECIPE: Final = "1"
 """Names the way documents are written; an index stores it and refuses to be read under another one."""
 
 NAME_WEIGHT: Final = 3
-"""How often a name's words count: the name is what the tool's owner thought it is."""
+"""How often the words of a name, an alias or a tag count: there an owner says what the tool is."""
 
 MOST_REPEATS: Final = 3
-"""How often one word counts within one field, so that stuffing a description with words gains nothing."""
+"""How often one word counts within one field, so that stuffing a description gains nothing."""
+
+STUFFED: Final = 5
+"""A field whose words stand there more often than this on average says nothing by repeating: each counts once."""
 
 DENSE_DESCRIPTION_CHARACTERS: Final = 1_200
-"""Descriptions are cut here in the embedded text, so that parameters still fit the model's 256 word pieces."""
+"""Descriptions are cut here in the embedded text, so that parameters still fit the model's 256 pieces."""
 
 _TRANSPORT_PREFIX: Final = "mcp__"
 
@@ -43,21 +46,24 @@ def lexical_tokens(tool: ToolDefinition) -> list[str]:
         Tokens with repeats that carry weight; never shortened, so that the last word of a long description
         is found too.
     """
-    name = _own_name(tool)
-    name_words = tokenize(name, keep_stop_words=True)
-    tokens = name_words * NAME_WEIGHT
-    for alias in (*tool.aliases, *tool.tags):
-        tokens += tokenize(alias, keep_stop_words=True) * NAME_WEIGHT
-    if tool.namespace:
-        tokens += [word for word in tokenize(tool.namespace, keep_stop_words=True) if word not in name_words]
-    tokens += _saturated(tokenize(tool.description))
-    parameter_words: list[str] = []
-    for field in schema_fields(tool.parameters):
-        parameter_words += tokenize(field.name)
-        parameter_words += tokenize(field.description)
-        for value in field.values:
-            parameter_words += tokenize(value)
-    return tokens + _saturated(parameter_words)
+    fields = _field_tokens(tool)
+    return [
+        *fields["name"] * NAME_WEIGHT,
+        *fields["aliases"] * NAME_WEIGHT,
+        *fields["namespace"],
+        *_saturated(fields["description"]),
+        *_saturated(fields["parameters"]),
+    ]
+
+
+def shared_words(tool: ToolDefinition, query: str) -> dict[str, tuple[str, ...]]:
+    """The index tokens that each field of a tool shares with a query, in the query's order."""
+    asked = dict.fromkeys(tokenize(query))
+    shared = {
+        field: tuple(token for token in asked if token in tokens)
+        for field, tokens in _field_tokens(tool).items()
+    }
+    return {field: tokens for field, tokens in shared.items() if tokens}
 
 
 def dense_text(tool: ToolDefinition) -> str:
@@ -84,8 +90,29 @@ def readable_name(tool: ToolDefinition) -> str:
     return words if owner in words else f"{owner} {words}"
 
 
+def _field_tokens(tool: ToolDefinition) -> dict[str, list[str]]:
+    """Tokens by field, each as often as it stands there; names keep their function words."""
+    name = tokenize(_own_name(tool), keep_stop_words=True)
+    namespace = tokenize(tool.namespace or "", keep_stop_words=True)
+    parameters = [
+        token
+        for field in schema_fields(tool.parameters)
+        for text in (field.name, field.description, *field.values)
+        for token in tokenize(text)
+    ]
+    return {
+        "name": name,
+        "aliases": [
+            token for alias in (*tool.aliases, *tool.tags) for token in tokenize(alias, keep_stop_words=True)
+        ],
+        "namespace": [token for token in namespace if token not in name],
+        "description": tokenize(tool.description),
+        "parameters": parameters,
+    }
+
+
 def _own_name(tool: ToolDefinition) -> str:
-    """The name without the prefix that a transport puts before every tool, which tells tools apart from none."""
+    """The name without the prefix that a transport puts before every tool, which tells no two tools apart."""
     return tool.name.removeprefix(_TRANSPORT_PREFIX)
 
 
@@ -98,13 +125,12 @@ def _field_text(name: str, description: str, values: Iterable[str]) -> str:
 
 
 def _saturated(tokens: list[str]) -> list[str]:
-    """At most ``MOST_REPEATS`` of each token, in order."""
-    if len(tokens) <= MOST_REPEATS:
-        return tokens
+    """At most ``MOST_REPEATS`` of each token, in order; one of each where the field is stuffed."""
+    most = 1 if len(tokens) > STUFFED * len(set(tokens)) else MOST_REPEATS
     seen: Counter[str] = Counter()
     kept: list[str] = []
     for token in tokens:
         seen[token] += 1
-        if seen[token] <= MOST_REPEATS:
+        if seen[token] <= most:
             kept.append(token)
     return kept

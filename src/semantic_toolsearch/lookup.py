@@ -93,11 +93,8 @@ class NameTable:
     def _leaves(self) -> dict[str, list[int]]:
         table: dict[str, list[int]] = {}
         for position, (_, name) in enumerate(self._identities):
-            start = max(
-                name.rfind(separator) + len(separator)
-                for separator in _SEPARATORS
-                if separator in name + separator
-            )
+            ends = (name.rfind(separator) + len(separator) for separator in _SEPARATORS if separator in name)
+            start = max(ends, default=0)
             leaf = squash(name[start:]) if 0 < start < len(name) else ""
             if leaf and not leaf.isdigit():
                 table.setdefault(leaf, []).append(position)

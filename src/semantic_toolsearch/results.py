@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from semantic_toolsearch.definitions import ToolDefinition
 
-__all__ = ["EXACT_NAME_BONUS", "Explanation", "Hit", "Outcome", "SearchResult", "UnknownName", "Verdict"]
+__all__ = [
+    "EXACT_NAME_BONUS",
+    "MOST_NAMESPACES",
+    "Explanation",
+    "Hit",
+    "Outcome",
+    "SearchResult",
+    "UnknownName",
+    "Verdict",
+]
 
 EXACT_NAME_BONUS = 100.0
 """Added to a ranker's score, which is at most 1, where the whole query is a tool's name."""
 
 _SHOWN_DESCRIPTION = 1_000
-"""Characters of a description that ``as_dict`` shows; the rest is marked as cut and stands in the definition."""
+"""Characters of a description that ``as_dict`` shows; the rest, marked as cut, stands in the definition."""
+
+MOST_NAMESPACES = 30
+"""Namespaces that a listing of bounded length tells; with 20,000 tools there may be thousands."""
 
 Outcome: TypeAlias = Literal["matched", "no_match", "browse"]
 
 Verdict: TypeAlias = Literal["returned", "weak", "banded", "capped", "unranked", "not visible"]
-"""What became of a tool: returned; ranked, but not surely an answer; under the band below the best score; past the
-limit; without anything in common with the query; not visible to the caller."""
+"""What became of a tool: returned; ranked, but not surely an answer; under the band below the best score;
+past the limit; without anything in common with the query; not visible to the caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +67,15 @@ class SearchResult:
     """The answer to one search.
 
     Attributes:
-        query: What was asked, several queries joined by `` | ``.
-        outcome: ``matched`` when ``tools`` answers, ``no_match`` when nothing does, ``browse`` for an empty query.
+        query: What was asked, several queries joined by `` | ``, without hidden characters.
+        outcome: ``matched`` when ``tools`` answers, ``no_match`` when nothing does, ``browse`` for an empty
+            query.
         tools: The tools to load, best first; never more than the cap, save those asked for by name.
         hints: Tools that might fit, to be named and not loaded.
-        names: For a miss or a browse, names of visible tools in alphabetical order, cut at the configured number.
-        namespaces: For a miss or a browse, every visible namespace with its number of tools.
+        names: For a miss or a browse, names of visible tools in alphabetical order, cut at the configured
+            number.
+        namespaces: For a miss or a browse, the visible namespaces with the number of their visible tools, in
+            alphabetical order; where names are cut, the largest ``MOST_NAMESPACES`` only.
         total: Number of visible tools.
         unknown: Names asked for that no visible tool has.
         notes: What was changed or went wrong, in sentences fit for the model.
@@ -111,6 +126,8 @@ class Explanation:
         score: Its score with the exact-name bonus, as compared by the rules.
         arms: Each part of the score by name, in the ranker's own units, ``exact_name`` for the bonus.
         reason: The verdict in one sentence, with the numbers that decided.
+        fields: The index words of the query that each field of the tool holds, by field.
+        degraded: Why the ranking is worse than it should be, as in ``SearchResult``.
     """
 
     query: str
@@ -120,6 +137,8 @@ class Explanation:
     score: float
     arms: dict[str, float]
     reason: str
+    fields: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    degraded: str | None = None
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

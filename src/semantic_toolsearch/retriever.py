@@ -1,24 +1,36 @@
 """A query in, a ``SearchResult`` out: the rules that hold on top of any ranker, in one place.
 
-In this order: only visible tools; the ranker's scores; tools that the query names come first; a tool must be a
-confident answer, and reach a share of the best score, and fit under the cap. An empty query lists names, a miss
-lists a bounded number of them, and neither loads anything. The rules filter again what a ranker returns, so a custom
-ranker can never leak a tool that the caller may not see.
+In this order: only visible tools; the ranker's scores; tools that the query names come first; a tool must
+reach a share of the best score, be a confident answer (the others are hints at best), and fit under the cap.
+An empty query lists names, a miss lists a bounded number of them, and neither loads anything. What a ranker
+returns is checked and filtered again, so that a custom ranker can never leak a tool that the caller may not
+see.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from semantic_toolsearch.errors import RankerError
-from semantic_toolsearch.exact_names import named_tools
+from semantic_toolsearch.documents import shared_words
+from semantic_toolsearch.exact_names import named_tools, tools_called, unwrapped
 from semantic_toolsearch.names import nearest
+from semantic_toolsearch.rankers.checked import checked_parts, checked_rank, cleaned
 from semantic_toolsearch.rankers.protocol import Ranker, Ranking, Visible
-from semantic_toolsearch.results import EXACT_NAME_BONUS, Explanation, Hit, SearchResult, UnknownName, Verdict
+from semantic_toolsearch.results import (
+    EXACT_NAME_BONUS,
+    MOST_NAMESPACES,
+    Explanation,
+    Hit,
+    SearchResult,
+    UnknownName,
+    Verdict,
+)
+from semantic_toolsearch.search_input import clean_text, usable_limit, usable_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,18 +41,24 @@ if TYPE_CHECKING:
 __all__ = ["Retriever"]
 
 _POOL: Final = 50
-"""Tools asked of a ranker at first; more are asked for while the last one ties with others."""
+"""Tools asked of a ranker at first; more are asked for while others may tie with the last that matters."""
 
 _SAME: Final = 1e-6
 """Scores closer than this are equal, so that rounding decides no order."""
 
+_MOST_SUGGESTIONS: Final = 20
+"""Unknown names for which the nearest names are looked for: each costs a walk over the catalog."""
+
 
 @dataclass(slots=True)
 class _Candidate:
+    """One tool while the rules decide about it."""
+
     position: int
-    score: float
-    strong: bool
+    score: float = 0.0
+    strong: bool = True
     named: Literal["whole", "mentioned"] | None = None
+    literal: bool = False
     verdict: Verdict = "unranked"
     reason: str = ""
 
@@ -53,8 +71,16 @@ class _Judgement:
     notes: tuple[str, ...]
     degraded: str | None
 
-    def with_verdict(self, verdict: Verdict) -> list[_Candidate]:
-        return [candidate for candidate in self.candidates if candidate.verdict == verdict]
+    @property
+    def returned(self) -> list[_Candidate]:
+        return [candidate for candidate in self.candidates if candidate.verdict == "returned"]
+
+    @property
+    def hints(self) -> list[_Candidate]:
+        """The unsure ones; none where surer ones had no room."""
+        if any(candidate.verdict == "capped" for candidate in self.candidates):
+            return []
+        return [candidate for candidate in self.candidates if candidate.verdict == "weak"]
 
 
 class Retriever:
@@ -72,11 +98,11 @@ class Retriever:
         self.ranker = ranker
         self.config = config
         self.generation = generation
-        by_name = sorted(range(len(catalog)), key=lambda place: catalog.wire_names[place])
-        self._tie_order = np.empty(len(catalog), dtype=np.int64)
-        self._tie_order[by_name] = np.arange(len(catalog))
-        if config.ties == "registration":
-            self._tie_order = np.arange(len(catalog))
+        self._takes_patterns = bool(getattr(ranker, "takes_patterns", False))
+        self._tie_order = list(range(len(catalog)))
+        if config.ties == "name":
+            for rank, place in enumerate(sorted(self._tie_order, key=catalog.wire_names.__getitem__)):
+                self._tie_order[place] = rank
 
     def search(
         self, queries: Sequence[str], limit: object = None, visible: Visible | None = None
@@ -86,131 +112,163 @@ class Retriever:
         Args:
             queries: What is asked; blank ones are left out, none at all is a browse.
             limit: The most tools to return, as the model gave it: anything that is no usable number is
-                replaced or clamped, and a note says so.
+                replaced or clamped, and a note says so. Several queries get room for one tool each.
             visible: bool ``[n]``, the tools the caller may see; None for all.
 
         Raises:
-            RankerError: The ranker broke its contract.
+            RankerError: The ranker raised or broke its contract.
         """
-        wanted, notes = self._limit(limit)
-        asked = [query for query in queries if any(map(str.isalnum, query)) or self._is_pattern(query)]
+        asked, notes = usable_queries(queries, patterns=self._takes_patterns)
         if not asked:
-            return self._listing("browse", queries, visible, notes)
-        wanted = max(wanted, min(len(asked), self.config.max_limit))
-        judgements = [self._judge(query, wanted, visible) for query in asked]
-        for judgement in judgements:
-            notes += [note for note in judgement.notes if note not in notes]
+            return self._listing("browse", visible)
+        most, remarks = usable_limit(limit, self.config)
+        most = max(most, min(len(asked), self.config.max_limit))
+        judgements = [self._judge(query, most, visible) for query in asked]
+        notes += remarks + [note for judgement in judgements for note in judgement.notes]
         degraded = next((judgement.degraded for judgement in judgements if judgement.degraded), None)
-        tools = _alternating([judgement.with_verdict("returned") for judgement in judgements])[:wanted]
-        taken = {candidate.position for candidate in tools}
-        hints = _alternating([judgement.with_verdict("weak") for judgement in judgements])
-        hints = [candidate for candidate in hints if candidate.position not in taken]
-        hints = hints[: self.config.hints] if self.config.weak_hits == "hint" else []
-        if not tools:
-            return self._listing("no_match", asked, visible, notes, hints=hints, degraded=degraded)
-        return SearchResult(
-            query=" | ".join(asked),
-            outcome="matched",
-            tools=tuple(map(self._hit, tools)),
-            hints=tuple(map(self._hit, hints)),
-            total=self._count(visible),
-            notes=tuple(notes),
+        tools = _alternating([judgement.returned for judgement in judgements])[:most]
+        hints = []
+        if self.config.weak_hits == "hint":
+            taken = {candidate.position for candidate in tools}
+            unsure = _alternating([judgement.hints for judgement in judgements])
+            hints = [candidate for candidate in unsure if candidate.position not in taken]
+        return self._result(
+            asked,
+            visible,
+            tools,
+            hints=tuple(map(self._hit, hints[: self.config.hints])),
+            notes=tuple(dict.fromkeys(notes)),
             degraded=degraded,
-            generation=self.generation,
         )
 
     def select(self, names: Sequence[str], visible: Visible | None = None) -> SearchResult:
         """Return exactly the tools of these names, in the order asked, without any limit.
 
         Args:
-            names: Wire names, raw names or spellings of either.
+            names: Wire names, raw names or spellings of either; blank ones are left out, none at all is a
+                browse. A wire name means its tool alone; another name means every visible tool that bears it,
+                and a note lists them.
             visible: bool ``[n]``, the tools the caller may see; None for all.
         """
+        wanted = [name for name in map(clean_text, names) if name]
+        if not wanted:
+            return self._listing("browse", visible)
         found: dict[int, None] = {}
         unknown: list[UnknownName] = []
-        for name in names:
-            places = [place for place in self.catalog.find(name) if visible is None or visible[place]]
-            if not places:
-                unknown.append(UnknownName(name, tuple(nearest(name, self._visible_names(visible)))))
-            found.update(dict.fromkeys(places))
-        if not found:
-            return self._listing("no_match", names, visible, [], unknown=unknown)
-        tools = [_Candidate(place, EXACT_NAME_BONUS, strong=True, named="whole") for place in found]
-        return SearchResult(
-            query=" | ".join(names),
-            outcome="matched",
-            tools=tuple(map(self._hit, tools)),
-            total=self._count(visible),
-            unknown=tuple(unknown),
-            generation=self.generation,
-        )
+        notes = []
+        for name in wanted:
+            places = self._called(name, visible)
+            found |= dict.fromkeys(places)
+            if len(places) > 1:
+                bearers = ", ".join(self.catalog.wire_names[place] for place in places[:5])
+                more = f" and {len(places) - 5} more" if len(places) > 5 else ""
+                notes.append(f"{name!r} is the name of {len(places)} tools: {bearers}{more}.")
+            elif not places:
+                known = self._visible_names(visible) if len(unknown) < _MOST_SUGGESTIONS else []
+                unknown.append(UnknownName(name, nearest(name, known)))
+        tools = [_Candidate(place, EXACT_NAME_BONUS, named="whole") for place in found]
+        return self._result(wanted, visible, tools, unknown=tuple(unknown), notes=tuple(notes))
 
     def explain(
         self, query: str, position: int, limit: object = None, visible: Visible | None = None
     ) -> Explanation:
-        """Say what became of the tool at one position, and which rule decided."""
+        """Say what became of the tool at one position, and which rule decided.
+
+        Raises:
+            RankerError: The ranker raised or broke its contract.
+        """
         name = self.catalog.wire_names[position]
         if visible is not None and not visible[position]:
-            return Explanation(
-                query, name, "not visible", None, 0.0, {}, "The tool is not visible to the caller."
-            )
-        wanted, _ = self._limit(limit)
-        judgement = self._judge(query, wanted, visible, pool=len(self.catalog))
-        rank, candidate = next(
-            ((rank, each) for rank, each in enumerate(judgement.candidates, 1) if each.position == position),
-            (None, None),
+            reason = "The tool is not visible to the caller."
+            return Explanation(clean_text(query), name, "not visible", None, 0.0, {}, reason)
+        asked, _ = usable_queries([query], patterns=self._takes_patterns)
+        if not asked:
+            reason = "An empty query lists names and ranks nothing."
+            return Explanation("", name, "unranked", None, 0.0, {}, reason)
+        judgement = self._judge(
+            asked[0], usable_limit(limit, self.config)[0], visible, pool=len(self.catalog)
         )
-        explain_arms = getattr(self.ranker, "explain", None)
-        arms = dict(explain_arms(query, position)) if explain_arms else {}
-        if candidate is None:
-            reason = "Query and tool have nothing in common for this ranker."
-            return Explanation(query, name, "unranked", None, 0.0, arms, reason)
+        arms = checked_parts(self.ranker, asked[0], position)
+        rank, candidate = (
+            None,
+            _Candidate(position, reason="The ranker sees nothing in common with the query."),
+        )
+        for place, each in enumerate(judgement.candidates, 1):
+            if each.position == position:
+                rank, candidate = place, each
         if candidate.named == "whole":
             arms["exact_name"] = EXACT_NAME_BONUS
-        return Explanation(query, name, candidate.verdict, rank, candidate.score, arms, candidate.reason)
-
-    def _judge(self, query: str, limit: int, visible: Visible | None, pool: int = _POOL) -> _Judgement:
-        ranking = self._ranked(query, max(pool, 2 * limit), visible)
-        strong = ranking.strong if ranking.strong is not None else np.ones(len(ranking), dtype=np.bool_)
-        candidates = {
-            int(place): _Candidate(int(place), float(score), bool(sure))
-            for place, score, sure in zip(ranking.positions, ranking.scores, strong, strict=True)
-        }
-        top = max((candidate.score for candidate in candidates.values()), default=0.0)
-        named = named_tools(self.catalog, query)
-        for kind, places in (("whole", named.whole), ("mentioned", named.mentioned)):
-            for place in places:
-                if visible is None or visible[place]:
-                    candidate = candidates.setdefault(place, _Candidate(place, 0.0, strong=True))
-                    candidate.named = "whole" if kind == "whole" else "mentioned"
-        for candidate in candidates.values():
-            if candidate.named == "whole":
-                candidate.score += EXACT_NAME_BONUS
-                top = max(top, candidate.score)
-        ordered = sorted(candidates.values(), key=self._order)
-        self._decide(ordered, top, limit)
-        return _Judgement(tuple(ordered), ranking.notes, ranking.degraded)
-
-    def _order(self, candidate: _Candidate) -> tuple[bool, int, int]:
-        return (
-            candidate.named is None,
-            -round(candidate.score / _SAME),
-            int(self._tie_order[candidate.position]),
+        return Explanation(
+            query=asked[0],
+            name=name,
+            verdict=candidate.verdict,
+            rank=rank,
+            score=candidate.score,
+            arms=arms,
+            reason=candidate.reason,
+            fields=shared_words(self.catalog[position], asked[0]),
+            degraded=judgement.degraded,
         )
 
-    def _decide(self, ordered: list[_Candidate], top: float, limit: int) -> None:
-        """Give each candidate its verdict: the band, then confidence, then the cap; named tools face the cap alone."""
+    def _judge(self, query: str, limit: int, visible: Visible | None, pool: int = _POOL) -> _Judgement:
+        """Rank, put the named tools first, and decide about each."""
+        ranking = self._ranked(query, limit, visible, pool)
+        sure = ranking.strong if ranking.strong is not None else [True] * len(ranking)
+        candidates = {
+            int(place): _Candidate(int(place), float(score), bool(strong))
+            for place, score, strong in zip(ranking.positions, ranking.scores, sure, strict=True)
+        }
+        named = named_tools(self.catalog, query, visible)
+        for place in named.mentioned:
+            candidates.setdefault(place, _Candidate(place)).named = "mentioned"
+        for place in named.whole:
+            candidate = candidates.setdefault(place, _Candidate(place))
+            candidate.named, candidate.literal = "whole", place == named.literal
+            candidate.score += EXACT_NAME_BONUS
+        ordered = sorted(candidates.values(), key=self._order)
+        self._decide(ordered, limit)
+        return _Judgement(tuple(ordered), ranking.notes, ranking.degraded)
+
+    def _ranked(self, query: str, limit: int, visible: Visible | None, pool: int) -> Ranking:
+        """The ranker's best visible tools: enough that no other can tie with those that will be shown."""
+        size = len(self.catalog)
+        shown = limit + self.config.hints
+        pool = max(pool, 2 * shown)
+        while True:
+            if not self._count(visible):  # nothing to rank, whatever the ranker would make of that
+                return Ranking(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
+            answer = checked_rank(self.ranker, query, min(pool, size), size, visible)
+            ranking = cleaned(answer, visible)
+            if len(answer) < pool or pool >= size:
+                return ranking
+            if len(ranking) > shown and ranking.scores[shown - 1] - ranking.scores[-1] > _SAME:
+                return ranking
+            pool *= 4
+
+    def _order(self, candidate: _Candidate) -> tuple[bool, bool, int, int]:
+        """Named tools first, the one of this very wire name before all; then by score; then the tie rule."""
+        return (
+            candidate.named is None,
+            not candidate.literal,
+            -round(candidate.score / _SAME),
+            self._tie_order[candidate.position],
+        )
+
+    def _decide(self, ordered: Sequence[_Candidate], limit: int) -> None:
+        """Give each candidate its verdict by band, confidence and cap; named tools face the cap alone."""
+        top = max((candidate.score for candidate in ordered), default=0.0)
         floor = self.config.band * top - _SAME
+        unsure_pass = self.config.weak_hits == "load"
         returned = 0
         for candidate in ordered:
             shown = f"score {candidate.score:.3f}"
             if candidate.named is None and candidate.score < floor:
                 candidate.verdict = "banded"
                 candidate.reason = f"Its {shown} is under {self.config.band:g} of the best score, {top:.3f}."
-            elif candidate.named is None and not candidate.strong and self.config.weak_hits != "load":
+            elif candidate.named is None and not candidate.strong and not unsure_pass:
                 candidate.verdict = "weak"
                 candidate.reason = f"The ranker is not confident that it answers the query ({shown})."
-            elif returned >= limit:
+            elif returned == limit:
                 candidate.verdict = "capped"
                 candidate.reason = f"{limit} better tools fill the limit ({shown})."
             else:
@@ -222,109 +280,55 @@ class Retriever:
                     None: f"Its {shown} is within the band of the best, {top:.3f}.",
                 }[candidate.named]
 
-    def _ranked(self, query: str, pool: int, visible: Visible | None) -> Ranking:
-        """The ranker's best, checked, filtered again, and with every tool that ties with the last one."""
-        size = len(self.catalog)
-        while True:
-            ranking = self._checked(self.ranker.rank(query, limit=min(pool, size), visible=visible))
-            complete = len(ranking) < pool or pool >= size
-            if complete or ranking.scores[-1] < ranking.scores[pool // 2] - _SAME:
-                break
-            pool *= 4
-        keep = ranking.scores > 0
-        if visible is not None:
-            keep &= visible[ranking.positions]
-        _, first = np.unique(ranking.positions, return_index=True)
-        once = np.zeros(len(ranking), dtype=np.bool_)
-        once[first] = True
-        keep &= once
-        strong = None if ranking.strong is None else ranking.strong[keep]
-        return Ranking(ranking.positions[keep], ranking.scores[keep], strong, ranking.degraded, ranking.notes)
+    def _called(self, name: str, visible: Visible | None) -> tuple[int, ...]:
+        """The visible tools that a name means, in the order of their names."""
+        for spelling in (name, unwrapped(name)):
+            places = tools_called(self.catalog, spelling, visible)
+            literal = tuple(place for place in places if self.catalog.wire_names[place] == spelling)
+            if places:
+                return literal or tuple(sorted(places, key=self._tie_order.__getitem__))
+        return ()
 
-    def _checked(self, ranking: Ranking) -> Ranking:
-        who = type(self.ranker).__name__
-        try:
-            positions = np.asarray(ranking.positions)
-            scores = np.asarray(ranking.scores, dtype=np.float32)
-            strong = None if ranking.strong is None else np.asarray(ranking.strong, dtype=np.bool_)
-        except (AttributeError, TypeError, ValueError) as fault:
-            raise RankerError(
-                f"{who}.rank must return a Ranking of positions and scores; {fault}."
-            ) from fault
-        if (
-            positions.ndim != 1
-            or positions.shape != scores.shape
-            or (strong is not None and strong.shape != scores.shape)
-        ):
-            raise RankerError(
-                f"{who}.rank returned {positions.shape} positions for {scores.shape} scores; give one score a position."
-            )
-        if len(positions) and not np.issubdtype(positions.dtype, np.integer):
-            raise RankerError(f"{who}.rank returned positions of type {positions.dtype}; give whole numbers.")
-        if len(positions) and (positions.min() < 0 or positions.max() >= len(self.catalog)):
-            outside = [int(place) for place in positions if not 0 <= place < len(self.catalog)][:3]
-            raise RankerError(
-                f"{who}.rank returned positions {outside} for a catalog of {len(self.catalog)} tools."
-            )
-        if not np.isfinite(scores).all() or (len(scores) and (scores.min() < 0 or scores.max() > 1 + 1e-4)):
-            raise RankerError(f"{who}.rank returned scores that are not numbers from 0 to 1.")
-        return Ranking(positions.astype(np.int64), scores, strong, ranking.degraded, tuple(ranking.notes))
-
-    def _limit(self, limit: object) -> tuple[int, list[str]]:
-        """The number of tools to return, and what to tell the model when it is not what it asked."""
-        default, most = self.config.default_limit, self.config.max_limit
-        if limit is None or not self.config.offer_limit:
-            return default, []
-        number = _whole_number(limit)
-        if number is None:
-            return default, [f"The limit {str(limit)[:40]!r} is not a number; {default} was used."]
-        if number < 1:
-            return 1, [f"The limit {number} was raised to 1."]
-        if number > most:
-            return most, [f"The limit {number} was lowered to {most}, the most that one search returns."]
-        return number, [] if number == limit else [f"The limit {str(limit)[:40]!r} was read as {number}."]
-
-    def _is_pattern(self, query: str) -> bool:
-        return getattr(self.ranker, "name", "") == "regex" and query.strip() not in {"", "*"}
-
-    def _listing(
+    def _result(
         self,
-        outcome: Literal["browse", "no_match"],
-        queries: Sequence[str],
+        asked: Sequence[str],
         visible: Visible | None,
-        notes: Sequence[str],
-        *,
-        hints: Sequence[_Candidate] = (),
-        unknown: Sequence[UnknownName] = (),
-        degraded: str | None = None,
+        tools: Sequence[_Candidate],
+        **details: Any,
     ) -> SearchResult:
+        """``matched`` with tools to load, or ``no_match`` with names to choose from."""
+        found = (
+            SearchResult("", "matched", tools=tuple(map(self._hit, tools)), total=self._count(visible))
+            if tools
+            else self._listing("no_match", visible)
+        )
+        return replace(found, query=" | ".join(asked), generation=self.generation, **details)
+
+    def _listing(self, outcome: Literal["browse", "no_match"], visible: Visible | None) -> SearchResult:
         """A result that loads nothing and shows a bounded number of names."""
-        names = sorted(self._visible_names(visible))
         most = self.config.browse_names if outcome == "browse" else self.config.miss_names
-        places = range(len(self.catalog)) if visible is None else np.flatnonzero(visible)
-        owners = Counter(self.catalog[int(place)].namespace for place in places)
+        spaces = (self.catalog[place].namespace for place in self._visible_places(visible))
+        owners = Counter(space for space in spaces if space is not None)
+        largest = sorted(owners.items(), key=lambda owner: (-owner[1], owner[0]))
         return SearchResult(
-            query=" | ".join(query.strip() for query in queries if query.strip()),
+            query="",
             outcome=outcome,
-            hints=tuple(map(self._hit, hints)),
-            names=tuple(names[:most]),
-            namespaces=tuple(sorted((owner, count) for owner, count in owners.items() if owner is not None)),
-            total=len(names),
-            unknown=tuple(unknown),
-            notes=tuple(notes),
-            degraded=degraded,
+            names=tuple(sorted(self._visible_names(visible))[:most]),
+            namespaces=tuple(sorted(largest if most is None else largest[:MOST_NAMESPACES])),
+            total=self._count(visible),
             generation=self.generation,
         )
 
     def _hit(self, candidate: _Candidate) -> Hit:
         place = candidate.position
-        return Hit(
-            self.catalog.wire_names[place], self.catalog[place], candidate.score, place, candidate.named
-        )
+        name, tool = self.catalog.wire_names[place], self.catalog[place]
+        return Hit(name, tool, candidate.score, place, candidate.named)
+
+    def _visible_places(self, visible: Visible | None) -> Sequence[int]:
+        return range(len(self.catalog)) if visible is None else np.flatnonzero(visible).tolist()
 
     def _visible_names(self, visible: Visible | None) -> list[str]:
-        names = self.catalog.wire_names
-        return list(names) if visible is None else [names[int(place)] for place in np.flatnonzero(visible)]
+        return [self.catalog.wire_names[place] for place in self._visible_places(visible)]
 
     def _count(self, visible: Visible | None) -> int:
         return len(self.catalog) if visible is None else int(np.count_nonzero(visible))
@@ -333,18 +337,7 @@ class Retriever:
 def _alternating(lists: Sequence[Sequence[_Candidate]]) -> list[_Candidate]:
     """The best of each list, then the second of each, no tool twice."""
     merged: dict[int, _Candidate] = {}
-    for rank in range(max(map(len, lists), default=0)):
-        for candidates in lists:
-            if rank < len(candidates):
-                merged.setdefault(candidates[rank].position, candidates[rank])
+    for row in zip_longest(*lists):
+        for candidate in filter(None, row):
+            merged.setdefault(candidate.position, candidate)
     return list(merged.values())
-
-
-def _whole_number(value: object) -> int | None:
-    """A number as models write it: 3, "3", 2.7; None for anything else, truth values included."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return None
-    try:
-        return int(float(value)) if not isinstance(value, int) else value
-    except (ValueError, OverflowError):
-        return None

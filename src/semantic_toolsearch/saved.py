@@ -1,47 +1,59 @@
-"""A snapshot in, a folder on disk out, and back: what of a search is saved, and how it is put together again."""
+"""A snapshot in, a folder on disk out, and back: what is saved, and how it is put together again."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.catalog import Catalog
-from semantic_toolsearch.definitions import ToolDefinition
-from semantic_toolsearch.dense import DenseSearcher, KnownVectors
-from semantic_toolsearch.documents import RECIPE, dense_text
+from semantic_toolsearch.documents import RECIPE
 from semantic_toolsearch.errors import IndexCorruptError
-from semantic_toolsearch.index.manifest import IndexManifest
+from semantic_toolsearch.index.manifest import MEND, IndexManifest
 from semantic_toolsearch.index.storage import TOOLS, VECTORS, StoredIndex, read_index, write_index
 from semantic_toolsearch.rankers.bm25 import Bm25Ranker, LexicalIndex
+from semantic_toolsearch.saved_tools import SavedTools, tool_line
 from semantic_toolsearch.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
     from semantic_toolsearch.index.faiss import FaissIndex
 
 __all__ = ["read_snapshot", "write_snapshot"]
 
+NAMES: Final = "names.json"
+WORDS: Final = "words.json"
+
 
 def write_snapshot(path: str | PathLike[str], snapshot: Snapshot) -> None:
-    """Save a prepared snapshot; see ``write_index`` for what it survives."""
+    """Save a prepared snapshot; see ``write_index`` for what it survives.
+
+    Raises:
+        IndexFileError: The folder cannot be written.
+    """
     catalog = snapshot.catalog
     dense = snapshot.dense if snapshot.uses_dense and len(catalog) else None
-    hashes: list[str | None] = list(dense.hashes()) if dense else [None] * len(catalog)
-    files: dict[str, bytes] = {
-        TOOLS: b"".join(
-            _line(wire_name, text_hash, tool)
-            for wire_name, text_hash, tool in zip(catalog.wire_names, hashes, catalog, strict=True)
-        )
+    hashes: Sequence[str | None] = dense.hashes() if dense else [None] * len(catalog)
+    names = {
+        "identities": catalog.identities,
+        "wire_names": catalog.wire_names,
+        "texts": hashes,
+        "namespaces": list(catalog.namespaces.items()),
+    }
+    lines = map(tool_line, catalog.wire_names, hashes, catalog)
+    files = {
+        TOOLS: "".join(f"{line}\n" for line in lines).encode(),
+        NAMES: json.dumps(names, ensure_ascii=False).encode(),
     }
     if snapshot.uses_words:
         files |= snapshot.words.index.to_files()
     if dense:
-        index: FaissIndex = dense.index()  # type: ignore[assignment]  # a snapshot that was built here holds this class
+        index: FaissIndex = dense.index()  # type: ignore[assignment]  # the only kind that snapshots build or load
         files[VECTORS] = index.to_bytes()
     manifest = IndexManifest(
         embedder=snapshot.embedder.id if dense else None,
-        dimension=snapshot.embedder.dimension if dense else None,
+        dimension=index.dimension if dense else None,
         recipe=RECIPE,
         catalog=catalog.fingerprint,
         tools=len(catalog),
@@ -51,6 +63,9 @@ def write_snapshot(path: str | PathLike[str], snapshot: Snapshot) -> None:
 
 def read_snapshot(path: str | PathLike[str], tools: Any, empty: Snapshot, *, strict: bool) -> Snapshot:
     """Open a saved snapshot with the settings of ``empty``.
+
+    Vectors are used where the ranker needs some and the folder has them; where it has none, they are computed
+    at the first search, as they are for tools that were not saved.
 
     Args:
         path: The folder.
@@ -62,69 +77,71 @@ def read_snapshot(path: str | PathLike[str], tools: Any, empty: Snapshot, *, str
         IndexFileError: The folder must not be used; the subclass says why.
     """
     stored = read_index(path)
-    entries = [json.loads(line) for line in stored.file(TOOLS).splitlines()]
-    if len(entries) != stored.manifest.tools:
-        raise IndexCorruptError(
-            f"{stored.folder} lists {len(entries)} tools, its manifest states {stored.manifest.tools}."
-        )
-    if empty.uses_dense and stored.manifest.tools:
-        stored.require(embedder=empty.embedder.id, dimension=empty.embedder.dimension, recipe=RECIPE)
+    names = _names(stored)
+    index = _index(stored, empty) if empty.uses_dense else None
+    hashes = names["texts"] if index is not None else None
     if tools is None:
-        catalog = Catalog(ToolDefinition.model_construct(**_restored(entry["tool"])) for entry in entries)
+        catalog = _catalog(stored, names)
     else:
         catalog = tools if isinstance(tools, Catalog) else Catalog(tools, strict=strict)
-    same = catalog.fingerprint == stored.manifest.catalog if tools is not None else True
-    index = _index(stored) if empty.uses_dense and stored.manifest.tools else None
-    if same:
-        return _snapshot(
-            empty,
-            catalog,
-            words=_words(stored) if empty.uses_words else None,
-            dense=None
-            if index is None
-            else DenseSearcher(
-                lambda: [dense_text(tool) for tool in catalog],
-                empty.embedder,
-                KnownVectors(None, empty.cache),
-                index=index,
-            ),
+        if catalog.fingerprint != stored.manifest.catalog:
+            known = None
+            if index is not None and hashes is not None:
+                known = dict(zip(hashes, index.vectors(), strict=True))
+            return Snapshot(catalog, empty.ranker, empty.config, empty.embedder, empty.cache, known=known)
+    return Snapshot(
+        catalog,
+        empty.ranker,
+        empty.config,
+        empty.embedder,
+        empty.cache,
+        words=_words(stored) if empty.uses_words else None,
+        index=index,
+        hashes=hashes,
+    )
+
+
+def _names(stored: StoredIndex) -> dict[str, list[Any]]:
+    """Names, wire names and text hashes, one a tool: all that a search needs of tools it does not find."""
+    try:
+        names: dict[str, list[Any]] = json.loads(stored.file(NAMES))
+        complete = all(
+            len(names[key]) == stored.manifest.tools for key in ("identities", "wire_names", "texts")
         )
-    known = None
-    if index is not None:
-        known = dict(zip((entry["text"] for entry in entries), index.vectors(), strict=True))
-    return _snapshot(empty, catalog, known=known)
+    except (ValueError, TypeError, KeyError):
+        complete = False
+    if not complete:
+        raise IndexCorruptError(
+            f"{NAMES} in {stored.folder} does not list the manifest's {stored.manifest.tools} tools: {MEND}"
+        )
+    return names
 
 
-def _snapshot(empty: Snapshot, catalog: Catalog, **parts: Any) -> Snapshot:
-    return Snapshot(catalog, empty.ranker, empty.config, empty.embedder, empty.cache, **parts)
-
-
-def _line(wire_name: str, text_hash: str | None, tool: ToolDefinition) -> bytes:
-    entry = {
-        "name": wire_name,
-        "text": text_hash,
-        "tool": tool.model_dump(mode="json", exclude_defaults=True),
-    }
-    return json.dumps(entry, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-
-
-def _restored(fields: dict[str, Any]) -> dict[str, Any]:
-    for name in ("aliases", "tags"):
-        if name in fields:
-            fields[name] = tuple(fields[name])
-    return fields
+def _catalog(stored: StoredIndex, names: dict[str, list[Any]]) -> Catalog:
+    """The saved catalog. Its bytes are those that were written, so its definitions are not checked again."""
+    lines = stored.file(TOOLS).split(b"\n")[:-1]
+    if len(lines) != stored.manifest.tools:
+        raise IndexCorruptError(
+            f"{stored.folder} lists {len(lines)} tools, its manifest states {stored.manifest.tools}: {MEND}"
+        )
+    identities = [(namespace, name) for namespace, name in names["identities"]]
+    return Catalog.restored(SavedTools(lines), identities, names["wire_names"], dict(names["namespaces"]))
 
 
 def _words(stored: StoredIndex) -> Bm25Ranker | None:
     """The saved lexical half; None when it was saved for a ranker without one, or written another way."""
-    if "words.json" not in stored.files or stored.manifest.recipe != RECIPE:
+    if WORDS not in stored.files or stored.manifest.recipe != RECIPE:
         return None
     return Bm25Ranker(LexicalIndex.from_files(stored.manifest.tools, stored.files))
 
 
-def _index(stored: StoredIndex) -> FaissIndex:
+def _index(stored: StoredIndex, empty: Snapshot) -> FaissIndex | None:
+    """The saved vectors; None when it was saved for a ranker without any, or without tools."""
     from semantic_toolsearch.index.faiss import FaissIndex
 
-    return FaissIndex.from_bytes(
-        stored.file(VECTORS), size=stored.manifest.tools, dimension=stored.manifest.dimension or 0
-    )
+    dimension = stored.manifest.dimension
+    if VECTORS not in stored.files or dimension is None:
+        return None
+    # The embedder's own dimension is not asked for: a remote one may have to be called for it.
+    stored.require(embedder=empty.embedder.id, dimension=dimension, recipe=RECIPE)
+    return FaissIndex.from_bytes(stored.file(VECTORS), size=stored.manifest.tools, dimension=dimension)

@@ -1,35 +1,37 @@
-"""One generation of a live catalog: the tools, and everything built from them, each part built once on first use."""
+"""One generation of a live catalog: the tools, and all that is built from them, each part on first use."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from semantic_toolsearch.dense import DenseSearcher, KnownVectors
 from semantic_toolsearch.documents import dense_text
 from semantic_toolsearch.errors import ConfigError
+from semantic_toolsearch.guarded import GuardedEmbedder
 from semantic_toolsearch.rankers.bm25 import Bm25Ranker
 from semantic_toolsearch.rankers.protocol import Ranker, RankerFactory
 from semantic_toolsearch.retriever import Retriever
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from semantic_toolsearch.catalog import Catalog
     from semantic_toolsearch.config import SearchConfig
     from semantic_toolsearch.embedding import Embedder, EmbeddingCache
     from semantic_toolsearch.embedding.cache import Vector
+    from semantic_toolsearch.index import VectorIndex
 
-__all__ = ["RANKERS", "RankerSpec", "Snapshot"]
+__all__ = ["RANKERS", "RankerSpec", "Snapshot", "check_ranker"]
 
 RankerSpec: TypeAlias = "str | Ranker | RankerFactory"
 
-RANKERS = ("hybrid", "semantic", "bm25", "keyword", "regex")
+RANKERS: Final = ("hybrid", "semantic", "bm25", "keyword", "regex")
 """Names of the built-in rankers; the first is the default."""
 
 
 class Snapshot:
-    """A catalog with its retriever. Immutable to its readers, so that a search sees one generation from end to end.
+    """A catalog with its retriever. To its readers it never changes: a search sees one generation throughout.
 
     Args:
         catalog: The tools.
@@ -39,8 +41,12 @@ class Snapshot:
         cache: Vectors kept on disk, or None.
         generation: Grows with each replacement of the catalog.
         words: The lexical half, when it is already built for this catalog.
-        dense: The dense half, when it is already built for this catalog.
-        known: Vectors of an earlier generation, by text.
+        index: The vector index, when it is already built for this catalog, with the ``hashes`` of its texts.
+        hashes: See ``index``.
+        known: Vectors of an earlier generation, by text hash.
+
+    Attributes:
+        dense: The dense half; its vectors are computed when they are first needed.
     """
 
     def __init__(
@@ -53,24 +59,30 @@ class Snapshot:
         *,
         generation: int = 0,
         words: Bm25Ranker | None = None,
-        dense: DenseSearcher | None = None,
+        index: VectorIndex | None = None,
+        hashes: Sequence[str] | None = None,
         known: Mapping[str, Vector] | None = None,
     ) -> None:
         self.catalog = catalog
         self.ranker = ranker
         self.config = config
-        self.embedder = embedder
+        self.embedder = GuardedEmbedder.over(embedder)  # so that an outage outlasts a generation
         self.cache = cache
         self.generation = generation
-        self._known = known
+        self.dense = DenseSearcher(
+            lambda: [dense_text(tool) for tool in catalog],
+            self.embedder,
+            KnownVectors(known, cache),
+            hnsw_from=config.hnsw_from,
+            index=index,
+            hashes=hashes,
+        )
         self._words = words
-        self._dense = dense
         self._retriever: Retriever | None = None
         self._building = threading.RLock()
 
     def next(self, catalog: Catalog) -> Snapshot:
         """The following generation, with every vector of this one at hand."""
-        known = self._dense.known() if self._dense is not None else self._known
         return Snapshot(
             catalog,
             self.ranker,
@@ -78,7 +90,7 @@ class Snapshot:
             self.embedder,
             self.cache,
             generation=self.generation + 1,
-            known=known,
+            known=self.dense.known(),
         )
 
     @property
@@ -93,7 +105,7 @@ class Snapshot:
     @property
     def started(self) -> bool:
         """Whether anything was built yet, so that a successor should be built before it takes over."""
-        return self._retriever is not None
+        return self._retriever is not None or self._words is not None or self.dense.size > 0
 
     @property
     def uses_words(self) -> bool:
@@ -108,23 +120,11 @@ class Snapshot:
     @property
     def words(self) -> Bm25Ranker:
         """The lexical half."""
-        with self._building:
-            if self._words is None:
-                self._words = Bm25Ranker.of(self.catalog)
-            return self._words
-
-    @property
-    def dense(self) -> DenseSearcher:
-        """The dense half; its vectors are computed when they are first needed."""
-        with self._building:
-            if self._dense is None:
-                self._dense = DenseSearcher(
-                    lambda: [dense_text(tool) for tool in self.catalog],
-                    self.embedder,
-                    KnownVectors(self._known, self.cache),
-                    hnsw_from=self.config.hnsw_from,
-                )
-            return self._dense
+        if self._words is None:
+            with self._building:
+                if self._words is None:
+                    self._words = Bm25Ranker.of(self.catalog)
+        return self._words
 
     def prepare(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Build all that searches need.
@@ -133,13 +133,15 @@ class Snapshot:
             Unavailable: The embedding model failed.
         """
         _ = self.retriever
-        if self.uses_words:
-            _ = self.words
-        if self.uses_dense and len(self.catalog):
+        if self.uses_dense:
             self.dense.index(progress)
 
     def _ranker(self) -> Ranker:
         spec: Any = self.ranker
+        if not isinstance(spec, str):
+            ranker: Ranker = spec(self.catalog) if _is_factory(spec) else spec
+            check_ranker(ranker)
+            return ranker
         if spec == "hybrid":
             from semantic_toolsearch.rankers.hybrid import HybridRanker
 
@@ -154,18 +156,31 @@ class Snapshot:
             from semantic_toolsearch.rankers.keyword import KeywordRanker
 
             return KeywordRanker(self.catalog)
-        if spec == "regex":
-            from semantic_toolsearch.rankers.regex import RegexRanker
+        from semantic_toolsearch.rankers.regex import RegexRanker
 
-            return RegexRanker(self.catalog)
-        if isinstance(spec, str):
+        return RegexRanker(self.catalog)
+
+
+def check_ranker(spec: Any) -> None:
+    """Check what can be told of a ranker before it is used.
+
+    Raises:
+        ConfigError: It is neither the name of a built-in ranker, nor an object with a method ``rank``, nor a
+            callable that may make one.
+    """
+    if isinstance(spec, str):
+        if spec not in RANKERS:
             raise ConfigError(
                 f"There is no ranker {spec!r}; choose one of {', '.join(RANKERS)}, or pass an object."
             )
-        made = spec(self.catalog) if isinstance(spec, type) or not hasattr(spec, "rank") else spec
-        if not callable(getattr(made, "rank", None)):
-            raise ConfigError(
-                f"A ranker needs a method rank(query, *, limit, visible); {type(made).__name__} has none."
-            )
-        ranker: Ranker = made
-        return ranker
+    elif not callable(getattr(spec, "rank", None)) and (isinstance(spec, type) or not _is_factory(spec)):
+        name = spec.__name__ if isinstance(spec, type) else type(spec).__name__
+        raise ConfigError(
+            f"A ranker needs a method rank(query, *, limit, visible); {name} has none. Pass an object with "
+            f"one, a callable that makes one from a catalog, or one of {', '.join(RANKERS)}."
+        )
+
+
+def _is_factory(spec: Any) -> bool:
+    """Whether this makes rankers: a class, or a callable that does not rank itself."""
+    return isinstance(spec, type) or (callable(spec) and not hasattr(spec, "rank"))

@@ -104,7 +104,8 @@ def synthetic_tools(number: int) -> list[dict[str, Any]]:
     if not 0 <= number <= most:
         raise ValueError(f"{number} synthetic tools were asked for; there are 0 to {most:,}.")
     random = Random(20_240_601)  # noqa: S311 - repeatable on purpose, guards nothing
-    tools, taken = [], set()
+    tools: list[dict[str, Any]] = []
+    taken = set()
     while len(tools) < number:
         server, verb = random.choice(_SERVERS), random.choice(list(_VERBS))
         thing, way = random.choice(_THINGS), random.choice(_WAYS)

@@ -1,9 +1,9 @@
 """Text in, index tokens out: the one tokenizer of every lexical ranker.
 
-A token is a folded, stemmed word; a symbol word such as ``c++``, ``.env`` or ``a/b``; a whole identifier
-beside its parts (``createinvoice``, ``creat``, ``invoic``); or, in scripts that put no spaces between
-words, a pair of neighbouring characters. Queries and tools go through the same function, so whatever
-folding loses, it loses on both sides.
+A token is a folded, stemmed word; a symbol word such as ``c++``, ``.env`` or ``a/b``; an identifier as a
+whole beside its parts (``createinvoice``, ``creat``, ``invoic``); or, in scripts that put no spaces between
+words, a pair of neighbouring characters. Queries and tools go through the same function, so whatever folding
+loses, it loses on both sides.
 """
 
 from __future__ import annotations
@@ -18,28 +18,37 @@ from semantic_toolsearch.names import split_identifier, squash
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MAX_QUERY_CHARACTERS", "STOP_WORDS", "tokenize"]
+__all__ = ["CLOSING", "OPENING", "STOP_WORDS", "WRAPPING", "fold", "tokenize"]
 
-MAX_QUERY_CHARACTERS: Final = 4_000
-"""Queries are cut here: what a model asks for stands in the first sentences, and time stays bounded."""
+OPENING: Final = "([{<\"'`“‘«「『（【*"
+CLOSING: Final = ")]}>\"'`”’»」』）】*.,;:!?…。、，；：！？"
+WRAPPING: Final = OPENING + CLOSING
+"""Punctuation that people and models put around a word or a name without meaning it."""
 
-STOP_WORDS: Final = frozenset(
-    """a about above after again all also am an and any are as at be because been before being below between both
-    but by can could did do does doing done down during each few for from further had has have having he her here
-    hers him his how i if in into is it its itself just let lets like may me might more most must my myself no nor
-    not now of off on once only or other our ours out over own please same shall she should so some such than that
-    the their theirs them then there these they this those through to too under until up upon us very via want was
-    we were what when where whether which while who whom whose why will with within would you your yours
-    im ive id youre dont didnt doesnt cant couldnt wont isnt whats thats there s t re ve ll d m""".split()
-)
+# fmt: off
+STOP_WORDS: Final = frozenset((
+    "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at",
+    "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "cant",
+    "could", "couldnt", "d", "did", "didnt", "do", "does", "doesnt", "doing", "done", "dont", "down",
+    "during", "each", "few", "for", "from", "further", "had", "has", "have", "having", "he", "her",
+    "here", "hers", "him", "his", "how", "i", "id", "if", "im", "in", "into", "is", "isnt", "it", "its",
+    "itself", "ive", "just", "let", "lets", "like", "ll", "m", "may", "me", "might", "more", "most",
+    "must", "my", "myself", "no", "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other",
+    "our", "ours", "out", "over", "own", "please", "re", "s", "same", "shall", "she", "should", "so",
+    "some", "such", "t", "than", "that", "thats", "the", "their", "theirs", "them", "then", "there",
+    "theres", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "upon",
+    "us", "ve", "very", "via", "want", "was", "wasnt", "we", "were", "what", "whats", "when", "where",
+    "whether", "which", "while", "who", "whom", "whose", "why", "will", "with", "within", "wont",
+    "would", "you", "your", "youre", "yours",
+))
+# fmt: on
 """English function words, dropped from running text; a tool's name keeps all of its words."""
 
 _SYMBOLS: Final = frozenset("+#./&@")
 _LONGEST_SYMBOL_WORD: Final = 24
-_RUN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|_")
-_IDENTIFIER: Final = re.compile(r"[^\W_]+(?:[_\-][^\W_]+)+|[^\W\d_]*[a-z0-9][A-Z][^\W_]*", re.UNICODE)
-_OPENING: Final = "([{<\"'`“‘«「『（【"
-_CLOSING: Final = ")]}>\"'`”’»」』）】.,;:!?。、，；：！？"
+_RUN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_JOINED: Final = re.compile(r"[^\W_]+(?:[_\-][^\W_]+)+")
+_NUMBERED: Final = re.compile(r"[A-Z]*[a-z]*\d+[a-z]*")
 
 # Scripts written without spaces, where words are found by overlapping character pairs. Hangul has spaces,
 # but its particles are glued to the word, so it is indexed both ways.
@@ -51,6 +60,7 @@ _HANGUL: Final = re.compile("[\u1100-\u11ff\uac00-\ud7af]+")
 _CYRILLIC: Final = re.compile("[\u0400-\u04ff]")
 _ARABIC: Final = re.compile("[\u0600-\u06ff]")
 _ARABIC_MARKS: Final = re.compile("[\u0610-\u061a\u0640\u064b-\u065f\u0670]")
+_PLURAL_WITHOUT_VOWEL: Final = re.compile("[bcdfghjklmnpqrstvwxz]{2,}(?<!s)s")
 
 
 def tokenize(text: str, *, keep_stop_words: bool = False) -> list[str]:
@@ -65,15 +75,17 @@ def tokenize(text: str, *, keep_stop_words: bool = False) -> list[str]:
     """
     tokens: list[str] = []
     for chunk in _clean(text).split():
-        symbol_word = _symbol_word(chunk)
-        if symbol_word:
-            tokens.append(symbol_word)
-        tokens.extend(squash(found) for found in _IDENTIFIER.findall(chunk))
-        for run in _RUN.findall(chunk):
-            for word in _words(run):
-                if keep_stop_words or word not in STOP_WORDS:
-                    tokens.extend(_index_forms(word))
-    return [token for token in tokens if token]
+        words = [
+            form
+            for run in _runs(chunk)
+            for word in map(fold, split_identifier(run))
+            if keep_stop_words or word not in STOP_WORDS
+            for form in _index_forms(word)
+        ]
+        known = {*words, ""}
+        tokens += [whole for whole in dict.fromkeys(_wholes(chunk)) if whole not in known]
+        tokens += words
+    return tokens
 
 
 def _clean(text: str) -> str:
@@ -84,19 +96,31 @@ def _clean(text: str) -> str:
     return "".join(char for char in folded if unicodedata.category(char) not in {"Cf", "Cs"})
 
 
+def _runs(chunk: str) -> list[str]:
+    """The runs of letters and digits, ``don't`` being one."""
+    return [run.replace("'", "").replace("’", "") for run in _RUN.findall(chunk)]
+
+
+def _wholes(chunk: str) -> Iterator[str]:
+    """What a piece of text is also found by as a whole, in any case style: symbol words and identifiers."""
+    yield _symbol_word(chunk)
+    for joined in _JOINED.findall(chunk):  # create_invoice, create-invoice
+        yield squash(joined)
+    for run in _runs(chunk):
+        if len(split_identifier(run)) > 1 and not _UNSPACED.search(run):  # createInvoice, S3, ipv6
+            yield squash(run)
+            for numbered in _NUMBERED.findall(run):  # the S3 of uploadS3File
+                yield squash(numbered)
+
+
 def _symbol_word(chunk: str) -> str:
     """``C++``, ``C#``, ``.env``, ``A/B``: a word whose symbols are part of it."""
-    word = chunk.lstrip(_OPENING).rstrip(_CLOSING).casefold()
+    word = chunk.lstrip(OPENING).rstrip(CLOSING).casefold()
+    if word.startswith(".."):  # an ellipsis is no part of a word, one full stop may be
+        word = word.lstrip(".")
     if len(word) > _LONGEST_SYMBOL_WORD or _SYMBOLS.isdisjoint(word) or not any(map(str.isalnum, word)):
         return ""
     return word
-
-
-def _words(run: str) -> Iterator[str]:
-    """The folded words of one run of letters and digits."""
-    run = run.replace("'", "").replace("’", "")
-    for part in split_identifier(run) if not run.islower() else (run,):
-        yield fold(part)
 
 
 @lru_cache(maxsize=65_536)
@@ -122,6 +146,8 @@ def fold(word: str) -> str:
 def _index_forms(word: str) -> tuple[str, ...]:
     """The tokens that one folded word is found by."""
     if word.isascii():
+        if _PLURAL_WITHOUT_VOWEL.fullmatch(word):  # PDFs, VMs: the stemmer wants a vowel before the s
+            return (word[:-1],)
         return (_stemmer("english").stemWord(word),)
     unspaced = _UNSPACED.findall(word)
     if unspaced:

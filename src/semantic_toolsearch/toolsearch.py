@@ -1,37 +1,31 @@
-"""``ToolSearch``: tool definitions in, an object that searches, explains, replaces, saves and loads them out."""
+"""``ToolSearch``: tool definitions in; an object that searches, explains, replaces, saves and loads out."""
 
 from __future__ import annotations
 
-import logging
 import threading
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.config import SearchConfig
 from semantic_toolsearch.dense import Unavailable
 from semantic_toolsearch.embedding import EmbeddingCache, resolve_embedder
 from semantic_toolsearch.errors import ConfigError, EmbedderError
-from semantic_toolsearch.snapshot import RankerSpec, Snapshot
+from semantic_toolsearch.search_input import as_texts
+from semantic_toolsearch.snapshot import RankerSpec, Snapshot, check_ranker
+from semantic_toolsearch.visible import visible_mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from os import PathLike
-    from typing import TypeAlias
 
-    from semantic_toolsearch.definitions import ToolDefinition
     from semantic_toolsearch.embedding import Embedder
-    from semantic_toolsearch.rankers.protocol import Visible
     from semantic_toolsearch.report import CatalogReport
     from semantic_toolsearch.results import Explanation, SearchResult
-
-    VisibleTools: TypeAlias = Iterable[str] | Callable[[ToolDefinition], bool] | None
+    from semantic_toolsearch.visible import VisibleTools
 
 __all__ = ["Stats", "ToolSearch"]
-
-logger = logging.getLogger("semantic_toolsearch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +35,9 @@ class Stats:
     Attributes:
         registered: Usable tools.
         quarantined: Definitions that could not be used.
-        indexed: Tools in the vector index; 0 before the first search, and where the ranker needs none.
-        embedded: Texts that the model embedded for this generation.
+        indexed: Tools that the ranker can find: those in the vector index (0 before it is built, and while
+            the embedding model fails), or all where the ranker uses no vectors.
+        embedded: Texts that the model had to embed to build this generation.
         from_cache: Texts whose vectors were known already.
         generation: Number of the catalog snapshot.
     """
@@ -62,17 +57,20 @@ class ToolSearch:
     sees one generation of the catalog from end to end.
 
     Args:
-        tools: Definitions for OpenAI, Anthropic or MCP, Python functions, or a ``Catalog``; mixed as you like.
+        tools: Definitions for OpenAI, Anthropic or MCP, Python functions, or a ``Catalog``; mixed freely.
         ranker: ``hybrid`` (default), ``semantic``, ``bm25``, ``keyword``, ``regex``; an object with
-            ``rank(query, *, limit, visible)``; or a callable that makes one from a ``Catalog``.
-        embedder: Name of a shipped model, or any ``Embedder``.
+            ``rank(query, *, limit, visible)``; or a callable that makes one from a ``Catalog``, and is
+            called again for each replacement.
+        embedder: Name of a shipped model, or any ``Embedder``. When it fails, words alone decide, results say
+            so, and it is asked again later. A search waits for it, so a remote one needs its own timeout.
         config: The numbers of the rules; ``ranker`` wins over ``config.ranker``.
-        cache: Where embeddings are kept between processes: None for the user's cache folder, a path for a file
-            of your own, False for nowhere.
-        strict: Raise at the first malformed definition instead of leaving it out and listing it in ``report``.
+        cache: Where embeddings are kept between processes: None for the user's cache folder, a path for a
+            file of your own, False for nowhere.
+        strict: Raise at the first malformed definition instead of leaving it out and listing it in
+            ``report``.
 
     Raises:
-        ConfigError: An unknown ranker or embedder.
+        ConfigError: An unknown ranker or embedder, or an argument of the wrong type.
         CatalogError: ``strict`` and a malformed definition; or ``tools`` is no collection of tools.
     """
 
@@ -86,11 +84,17 @@ class ToolSearch:
         cache: EmbeddingCache | str | PathLike[str] | bool | None = None,
         strict: bool = False,
     ) -> None:
-        catalog = tools if isinstance(tools, Catalog) else Catalog(tools, strict=strict)
-        config = config or SearchConfig()
+        if config is None:
+            config = SearchConfig()
+        elif not isinstance(config, SearchConfig):
+            raise ConfigError(
+                f"config is a {type(config).__name__}; pass a SearchConfig, such as SearchConfig(**values)."
+            )
         spec: RankerSpec = ranker if ranker is not None else config.ranker
+        check_ranker(spec)
         if isinstance(spec, str):
             config = config.but(ranker=spec)
+        catalog = tools if isinstance(tools, Catalog) else Catalog(tools, strict=strict)
         self._snapshot = Snapshot(catalog, spec, config, resolve_embedder(embedder), _cache(cache))
         self._replacing = threading.Lock()
 
@@ -132,24 +136,21 @@ class ToolSearch:
             queries: Further needs, answered together: the best of each, no tool twice.
             names: Tools wanted by name: in the order asked, never cut at the limit, unknown ones reported.
             limit: The most tools to return, save those asked for by name.
-            visible: The tools that this caller may see: names, or a function of a definition. None is all, an empty
-                collection is none.
+            visible: The tools that this caller may see: names, or a function of a definition. None is all, an
+                empty collection is none; a name that no tool has, or several have, allows nothing.
 
         Raises:
-            ConfigError: ``visible`` is a single string.
+            ConfigError: ``visible`` is neither a function nor a collection of names.
             RankerError: A custom ranker broke its contract.
         """
         snapshot = self._snapshot
-        mask = _mask(snapshot.catalog, visible)
-        asked = [*_texts(query), *_texts(queries)]
-        wanted = _texts(names)
-        if not wanted:
-            return snapshot.retriever.search(asked, limit, mask)
-        selected = snapshot.retriever.select(wanted, mask)
-        if not any(text.strip() for text in asked):
-            return selected
+        mask = visible_mask(snapshot.catalog, visible)
+        asked = [*as_texts(query), *as_texts(queries)]
+        wanted = as_texts(names)
+        if wanted and not any(text.strip() for text in asked):
+            return snapshot.retriever.select(wanted, mask)
         found = snapshot.retriever.search(asked, limit, mask)
-        return _together(selected, found)
+        return _together(snapshot.retriever.select(wanted, mask), found) if wanted else found
 
     def explain(
         self, query: str, tool: str, *, limit: Any = None, visible: VisibleTools = None
@@ -158,16 +159,17 @@ class ToolSearch:
 
         Args:
             query: What was searched for.
-            tool: The tool's wire name, raw name, or any spelling of them.
+            tool: The tool's wire name, its raw name where that is unique, or ``server.name``.
             limit: As in ``search``.
             visible: As in ``search``.
 
         Raises:
+            ConfigError, RankerError: As in ``search``.
             UnknownToolError: No tool of the catalog has this name.
         """
         snapshot = self._snapshot
         position = snapshot.catalog.position(tool)
-        return snapshot.retriever.explain(query, position, limit, _mask(snapshot.catalog, visible))
+        return snapshot.retriever.explain(query, position, limit, visible_mask(snapshot.catalog, visible))
 
     def replace(self, namespace: str | None, tools: Any, *, strict: bool = False) -> CatalogReport:
         """Swap all tools of one namespace for others, at once for every later search.
@@ -182,6 +184,9 @@ class ToolSearch:
 
         Returns:
             The report of the new catalog.
+
+        Raises:
+            CatalogError: As for ``ToolSearch``; nothing was replaced.
         """
         with self._replacing:
             current = self._snapshot
@@ -192,7 +197,7 @@ class ToolSearch:
         return following.catalog.report
 
     def prepare(self, progress: Callable[[int, int], None] | None = None) -> ToolSearch:
-        """Build the index now instead of at the first search; a failing embedding model is reported by searches.
+        """Build the index now instead of at the first search; that a model failed is reported by searches.
 
         Args:
             progress: Called with (texts done, texts in all) while embedding.
@@ -240,8 +245,9 @@ class ToolSearch:
         Args:
             path: The folder that ``save`` wrote.
             tools: The current tools; only those whose text changed are embedded. None takes the saved ones.
-            ranker: As for ``ToolSearch``; likewise ``embedder``, ``config``, ``cache`` and ``strict``.
-            embedder: Must be the one that made the vectors.
+            ranker: As for ``ToolSearch``, whatever the index was saved with: what it lacks is built at the
+                first search. Likewise ``config``, ``cache`` and ``strict``.
+            embedder: Must be the one that made the vectors, where the ranker uses them.
             config: See ``ranker``.
             cache: See ``ranker``.
             strict: See ``ranker``.
@@ -260,12 +266,11 @@ class ToolSearch:
     def stats(self) -> Stats:
         """Counts that should agree: what is registered is what is indexed."""
         snapshot = self._snapshot
-        embedding = snapshot.dense.stats if snapshot.uses_dense and snapshot.started else None
-        indexed = snapshot.dense.size if snapshot.uses_dense and snapshot.started else 0
+        embedding = snapshot.dense.stats
         return Stats(
             registered=len(snapshot.catalog),
             quarantined=len(snapshot.catalog.report.quarantined),
-            indexed=indexed,
+            indexed=snapshot.dense.size if snapshot.uses_dense else len(snapshot.catalog),
             embedded=embedding.embedded if embedding else 0,
             from_cache=embedding.from_cache if embedding else 0,
             generation=snapshot.generation,
@@ -283,44 +288,16 @@ def _prepare(snapshot: Snapshot, progress: Callable[[int, int], None] | None = N
 def _cache(cache: EmbeddingCache | str | PathLike[str] | bool | None) -> EmbeddingCache | None:
     if cache is False:
         return None
+    if cache is None or cache is True:
+        return EmbeddingCache()
     if isinstance(cache, EmbeddingCache):
         return cache
-    return EmbeddingCache() if cache is None or cache is True else EmbeddingCache(str(cache))
-
-
-def _mask(catalog: Catalog, visible: VisibleTools) -> Visible | None:
-    """bool ``[n]`` from names or a predicate; a name that means no tool, or several, allows nothing."""
-    if visible is None:
-        return None
-    if isinstance(visible, str):
-        raise ConfigError(f"visible is the single text {visible!r}; pass a collection of tool names.")
-    if callable(visible):
-        return np.fromiter((bool(visible(tool)) for tool in catalog), dtype=np.bool_, count=len(catalog))
-    mask = np.zeros(len(catalog), dtype=np.bool_)
-    for name in visible:
-        places = catalog.exact(name)
-        if len(places) == 1:
-            mask[places[0]] = True
-        elif places:
-            choices = ", ".join(catalog.wire_names[place] for place in places)
-            logger.warning(
-                "visible names %r, which %d tools bear; none was allowed. Use one of: %s",
-                name,
-                len(places),
-                choices,
-            )
-    return mask
-
-
-def _texts(value: Any) -> list[str]:
-    """One text or several, as a model may send either; what is no text is written as one."""
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, (list, tuple, set, frozenset)) or hasattr(value, "__next__"):
-        return [text for item in value for text in _texts(item)]
-    return [str(value)]
+    try:
+        return EmbeddingCache(Path(cache))
+    except TypeError:
+        raise ConfigError(
+            f"cache is a {type(cache).__name__}; pass a path, an EmbeddingCache, False for none, or nothing."
+        ) from None
 
 
 def _together(selected: SearchResult, found: SearchResult) -> SearchResult:
@@ -336,4 +313,5 @@ def _together(selected: SearchResult, found: SearchResult) -> SearchResult:
         names=() if tools else found.names,
         namespaces=() if tools else found.namespaces,
         unknown=selected.unknown,
+        notes=(*selected.notes, *found.notes),
     )

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from semantic_toolsearch import __version__
 from semantic_toolsearch.cli import bench, demo, explain, index, lint, search
+from semantic_toolsearch.cli.output import warn
 from semantic_toolsearch.errors import ToolSearchError
 
 __all__ = ["FAILED", "app"]
@@ -30,7 +31,7 @@ class _Program(TyperGroup):
         except ToolSearchError as error:
             if ctx.params.get("debug"):
                 raise
-            typer.echo(f"toolsearch: {' '.join(str(error).split())}", err=True)
+            warn(str(error))
             raise typer.Exit(FAILED) from None
 
 

@@ -1,4 +1,4 @@
-"""Rankers: a query in, the best tools out. One protocol, five implementations, and any object of the user's."""
+"""Rankers: a query in, the best tools out. One protocol, five implementations, any object of the user's."""
 
 from semantic_toolsearch.rankers.protocol import Ranker, RankerFactory, Ranking, Visible
 

@@ -1,8 +1,9 @@
 """BM25 over the tools' tokens: a query's words in, the share of their weight that each tool holds out.
 
 The formula is Lucene's variant (Kamphuis et al., "Which BM25 Do You Mean?", ECIR 2020), whose weights are
-positive in a catalog of any size. A raw score is divided by the weight of all of the query's words, those that no
-tool knows included, so that 1 would be a tool made of the query and scores of different queries compare.
+positive in a catalog of any size. A raw score is divided by the weight of all of the query's words, those
+that no tool knows included, so that 1 would be a tool made of the query and scores of different queries
+compare.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from semantic_toolsearch.documents import lexical_tokens
 from semantic_toolsearch.rankers.protocol import Ranking, Visible, best
-from semantic_toolsearch.tokens import MAX_QUERY_CHARACTERS, tokenize
+from semantic_toolsearch.tokens import tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -160,16 +161,12 @@ class Bm25Ranker:
 
     def scores(self, query: str) -> npt.NDArray[np.float32]:
         """float32 ``[n]``: one score a tool, 0 where no word is shared."""
-        return self.index.scores(_query_words(query))
+        return self.index.scores(tokenize(query))
 
     def coverage(self, query: str) -> npt.NDArray[np.float32]:
         """float32 ``[n]``: the share of the query's weight whose words each tool has."""
-        return self.index.coverage(_query_words(query))
+        return self.index.coverage(tokenize(query))
 
     def explain(self, query: str, position: int) -> dict[str, float]:
         """The tool's share of the query's weight."""
         return {"bm25": float(self.scores(query)[position])}
-
-
-def _query_words(query: str) -> list[str]:
-    return tokenize(query[:MAX_QUERY_CHARACTERS])

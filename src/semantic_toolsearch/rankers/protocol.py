@@ -45,8 +45,11 @@ class Ranker(Protocol):
     """Anything that orders a catalog's tools for a query.
 
     Rules that hold for every ranker (visibility, exact names, the cut-offs) are applied after it, so a ranker
-    need not know them. A ranker may also have a ``name: str`` and ``explain(query, position) -> Mapping[str, float]``,
-    the parts of one tool's score in its own units.
+    need not know them. ``testing.check_ranker`` checks a ranker of your own. It may also have
+
+    - ``name: str``;
+    - ``explain(query, position) -> Mapping[str, float]``, the parts of one tool's score in its own units;
+    - ``takes_patterns = True`` when a query without letters and digits, such as ``.+``, asks for something.
     """
 
     def rank(self, query: str, *, limit: int, visible: Visible | None = None) -> Ranking:

@@ -8,6 +8,7 @@ engine that can be stopped: when the time is used up, the search ends and says s
 
 from __future__ import annotations
 
+import re
 import time
 from math import prod
 from typing import TYPE_CHECKING, Final
@@ -18,15 +19,23 @@ from semantic_toolsearch.rankers.protocol import Ranking, Visible
 from semantic_toolsearch.schemas import schema_fields
 
 if TYPE_CHECKING:
-    from semantic_toolsearch.catalog import Catalog
+    from collections.abc import Iterable
+
+    from semantic_toolsearch.definitions import ToolDefinition
 
 __all__ = ["LONGEST_PATTERN", "RegexRanker"]
 
 LONGEST_PATTERN: Final = 200
-DEFAULT_SECONDS: Final = 0.25
+"""Characters of a pattern, as in the hosted variant."""
+
+DEFAULT_SECONDS: Final = 0.5
 
 _MOST_REPEATS: Final = 1_000
-"""Counted repeats multiply: the engine unrolls ``(a{1000}){1000}`` into memory before any time bound can act."""
+"""Counted repeats multiply: the engine unrolls ``(a{1000}){1000}`` into memory, where no time bound acts."""
+
+_REPEAT: Final = re.compile(r"\{\s*(\d*)\s*,?\s*(\d*)\s*\}")
+_RECURSION: Final = re.compile(r"\(\?(?:[R&|]|P>|[+-]?\d)")
+"""What the engine knows beyond Python's syntax: recursion eats memory as fast as it eats time."""
 
 
 class RegexRanker:
@@ -38,8 +47,9 @@ class RegexRanker:
     """
 
     name = "regex"
+    takes_patterns = True
 
-    def __init__(self, catalog: Catalog, *, seconds: float = DEFAULT_SECONDS) -> None:
+    def __init__(self, catalog: Iterable[ToolDefinition], *, seconds: float = DEFAULT_SECONDS) -> None:
         self._fields = [
             (
                 tool.name,
@@ -61,32 +71,52 @@ class RegexRanker:
         """
         import regex
 
-        if len(query) > LONGEST_PATTERN:
-            return _fault(f"The pattern has {len(query)} characters; at most {LONGEST_PATTERN} are allowed.")
-        if prod(max(1, int(count)) for count in regex.findall(r"(?<=[{,]\s*)\d+", query)) > _MOST_REPEATS:
-            return _fault(
-                f"The pattern's counted repeats multiply to over {_MOST_REPEATS}; use * or + instead."
-            )
+        if fault := _fault(query):
+            return _nothing(fault)
         try:
             pattern = regex.compile(query, regex.IGNORECASE)
-        except (regex.error, RecursionError, OverflowError, ValueError) as fault:
-            return _fault(f"The pattern is not a valid regular expression: {fault}.")
+        except (regex.error, RecursionError, OverflowError, ValueError) as error:
+            return _nothing(f"The pattern is not a valid regular expression: {error}.")
         deadline = time.monotonic() + self._seconds
         found: list[int] = []
         for position, fields in enumerate(self._fields):
             if visible is not None and not visible[position]:
                 continue
             try:
-                if any(
-                    pattern.search(text, timeout=max(1e-4, deadline - time.monotonic())) for text in fields
-                ):
+                if any(pattern.search(text, timeout=_left(deadline)) for text in fields):
                     found.append(position)
             except TimeoutError:
-                return _fault(f"The pattern was stopped after {self._seconds} seconds; use a simpler one.")
+                return _nothing(
+                    f"The pattern was stopped after {self._seconds:g} seconds; use a simpler one."
+                )
             if len(found) == limit:
                 break
         return Ranking(np.array(found, dtype=np.int64), np.ones(len(found), dtype=np.float32))
 
 
-def _fault(note: str) -> Ranking:
+def _fault(pattern: str) -> str | None:
+    """What forbids even to compile a pattern, or None."""
+    if len(pattern) > LONGEST_PATTERN:
+        return f"The pattern has more than {LONGEST_PATTERN} characters; use a shorter one."
+    repeats = (max(int(number or 1) for number in counts) for counts in _REPEAT.findall(pattern))
+    if prod(max(1, repeat) for repeat in repeats) > _MOST_REPEATS:
+        return f"The pattern's counted repeats multiply to over {_MOST_REPEATS}; use * or + instead."
+    if _RECURSION.search(pattern):
+        return "The pattern is not a valid regular expression: recursion and branch reset are unknown."
+    return None
+
+
+def _left(deadline: float) -> float:
+    """Seconds until the deadline.
+
+    Raises:
+        TimeoutError: It is past.
+    """
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _nothing(note: str) -> Ranking:
     return Ranking(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32), notes=(note,))

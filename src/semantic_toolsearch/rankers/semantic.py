@@ -28,7 +28,7 @@ class SemanticRanker:
         self._words = words
 
     def rank(self, query: str, *, limit: int, visible: Visible | None = None) -> Ranking:
-        """Return the nearest tools; a tool at a right angle or beyond has nothing in common with the query."""
+        """Return the nearest tools; one at a right angle or beyond has nothing in common with the query."""
         try:
             positions, cosines = self._dense.search(query, limit, visible)
         except Unavailable as reason:

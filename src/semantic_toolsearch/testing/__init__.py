@@ -1,10 +1,10 @@
-"""Your own embedder comes in, and a broken promise goes out as an `AssertionError`; stand-ins included.
+"""Checks for embedders and rankers of your own, and stand-ins that need neither a model nor a provider.
 
-`semantic_toolsearch.testing.loopback` is a local server that speaks the providers' interfaces and enforces their rules.
+``semantic_toolsearch.testing.loopback`` is a local server that speaks the providers' interfaces and enforces their
+rules.
 """
 
-from __future__ import annotations
+from semantic_toolsearch.testing.embedders import HashingEmbedder, check_embedder
+from semantic_toolsearch.testing.rankers import check_ranker
 
-from .embedders import HashingEmbedder, check_embedder
-
-__all__ = ["HashingEmbedder", "check_embedder"]
+__all__ = ["HashingEmbedder", "check_embedder", "check_ranker"]

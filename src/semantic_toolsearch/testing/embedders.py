@@ -12,7 +12,7 @@ from semantic_toolsearch.embedding.protocol import Embedder, Matrix
 from semantic_toolsearch.embedding.texts import as_texts
 from semantic_toolsearch.names import split_identifier
 
-__all__ = ["HashingEmbedder", "check_embedder"]
+__all__ = ["HashingEmbedder", "check_embedder", "require"]
 
 
 class HashingEmbedder:
@@ -86,16 +86,16 @@ def check_embedder(embedder: Embedder) -> None:
         AssertionError: A promise is broken; the message says which one.
     """
     identity, dimension = embedder.id, embedder.dimension
-    _require(isinstance(identity, str), f"id must be a string, not {type(identity).__name__}")
-    _require(bool(identity), "id must not be empty: it is the key of caches and indexes")
-    _require(isinstance(dimension, int), f"dimension must be an int, not {type(dimension).__name__}")
-    _require(dimension > 0, f"dimension must be positive, not {dimension}")
+    require(isinstance(identity, str), f"id must be a string, not {type(identity).__name__}")
+    require(bool(identity), "id must not be empty: it is the key of caches and indexes")
+    require(isinstance(dimension, int), f"dimension must be an int, not {type(dimension).__name__}")
+    require(dimension > 0, f"dimension must be positive, not {dimension}")
     for name in ("encode_document", "encode_query"):
         _check_shapes(embedder, name)
         _check_independence(embedder, name)
         _check_foreign_texts(embedder, name)
     _check_threads(embedder)
-    _require(
+    require(
         (embedder.id, embedder.dimension) == (identity, dimension),
         "id and dimension must not change with use",
     )
@@ -112,7 +112,7 @@ _TEXTS = (
 )
 
 
-def _require(condition: bool, message: str) -> None:
+def require(condition: bool, message: str) -> None:
     """Like ``assert``, which ``python -O`` would remove."""
     if not condition:
         raise AssertionError(message)
@@ -120,16 +120,16 @@ def _require(condition: bool, message: str) -> None:
 
 def _encode(embedder: Embedder, name: str, texts: Sequence[str]) -> Matrix:
     matrix: Matrix = getattr(embedder, name)(list(texts))
-    _require(isinstance(matrix, np.ndarray), f"{name} must return a numpy array, not {type(matrix).__name__}")
+    require(isinstance(matrix, np.ndarray), f"{name} must return a numpy array, not {type(matrix).__name__}")
     expected = (len(texts), embedder.dimension)
-    _require(
+    require(
         matrix.shape == expected,
         f"{name} returned shape {matrix.shape} for {len(texts)} texts, not {expected}",
     )
-    _require(matrix.dtype == np.float32, f"{name} must return float32, not {matrix.dtype}")
-    _require(bool(np.isfinite(matrix).all()), f"{name} returned NaN or infinite values")
+    require(matrix.dtype == np.float32, f"{name} must return float32, not {matrix.dtype}")
+    require(bool(np.isfinite(matrix).all()), f"{name} returned NaN or infinite values")
     lengths = np.linalg.norm(matrix, axis=1)
-    _require(
+    require(
         np.allclose(lengths, 1, atol=1e-3), f"{name} must return unit vectors; lengths are {lengths.round(3)}"
     )
     return matrix
@@ -139,11 +139,11 @@ def _check_shapes(embedder: Embedder, name: str) -> None:
     _encode(embedder, name, [])
     given = list(_TEXTS)
     matrix = _encode(embedder, name, given)
-    _require(given == list(_TEXTS), f"{name} changed the list it was given")
+    require(given == list(_TEXTS), f"{name} changed the list it was given")
     cosines = matrix @ matrix.T
     for row in range(len(given)):
         others = np.delete(cosines[row], row).max()
-        _require(others < 0.99, f"{name} gives different texts almost the same vector (cosine {others:.3f})")
+        require(others < 0.99, f"{name} gives different texts almost the same vector (cosine {others:.3f})")
     _encode(embedder, name, given * 7)
 
 
@@ -154,7 +154,7 @@ def _check_independence(embedder: Embedder, name: str) -> None:
     alone = np.vstack([_encode(embedder, name, [text]) for text in _TEXTS])
     for other, where in ((backwards, "in another order"), (alone, "alone")):
         least = float((together * other).sum(axis=1).min())
-        _require(
+        require(
             least > 0.999, f"{name}: a text's vector differs when it is embedded {where} (cosine {least:.4f})"
         )
 
@@ -184,7 +184,7 @@ def _check_threads(embedder: Embedder) -> None:
     def work() -> None:
         try:
             least = float((_encode(embedder, "encode_query", _TEXTS) * expected).sum(axis=1).min())
-            _require(least > 0.999, f"threads disturb each other: cosine {least:.4f}")
+            require(least > 0.999, f"threads disturb each other: cosine {least:.4f}")
         except BaseException as error:
             failures.append(error)
 
@@ -193,4 +193,4 @@ def _check_threads(embedder: Embedder) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    _require(not failures, f"encode_query failed when called from several threads: {failures[:1]}")
+    require(not failures, f"encode_query failed when called from several threads: {failures[:1]}")
