@@ -365,6 +365,9 @@ def test_x10_what_openai_refuses_in_a_schema_costs_no_request():
         tool("closed", parameters=closed, strict=True),
         tool("optional", parameters=optional, strict=True),
         tool(
+            "merged", parameters={**closed, "properties": {"a": {"allOf": [{"type": "string"}]}}}, strict=True
+        ),
+        tool(
             "nested",
             parameters={**obj(a=obj()), "required": ["a"], "additionalProperties": False},
             strict=True,
@@ -372,7 +375,7 @@ def test_x10_what_openai_refuses_in_a_schema_costs_no_request():
     ]
     entries = render(request_of(tools, "full"))
     assert validate("responses", entries) == ()
-    assert [entry["strict"] for entry in entries] == [False, True, False, False]
+    assert [entry["strict"] for entry in entries] == [False, True, False, False, False]
     assert entries[0]["parameters"]["properties"]["tags"] == {"type": "array", "items": {}}
     assert entries[0]["parameters"]["properties"]["pairs"]["items"]["items"] == {}
     assert entries[1]["parameters"] == closed

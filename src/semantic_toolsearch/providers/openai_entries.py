@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from semantic_toolsearch.providers.base import cut_description, own_schema
-from semantic_toolsearch.providers.openai_schemas import parameters_of, stub_parameters
+from semantic_toolsearch.providers.base import cut_description, openai_stub_schema, own_schema
+from semantic_toolsearch.providers.openai_schemas import parameters_of
 
 if TYPE_CHECKING:
     from semantic_toolsearch.definitions import ToolDefinition
@@ -45,7 +45,9 @@ def entry_of(name: str, tool: ToolDefinition, *, deferred: bool = False) -> dict
 def stub_of(name: str, tool: ToolDefinition) -> dict[str, Any]:
     """Return a tool without what it takes: any object for a function, any text for a custom tool."""
     entry = _described(name, tool, cut_description(tool.description))
-    return entry if entry["type"] == "custom" else {**entry, "parameters": stub_parameters(), "strict": False}
+    return (
+        entry if entry["type"] == "custom" else {**entry, "parameters": openai_stub_schema(), "strict": False}
+    )
 
 
 def _described(name: str, tool: ToolDefinition, description: str) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.json_values import json_path
-from semantic_toolsearch.providers.base import stub_schema, wire_schema
+from semantic_toolsearch.providers.base import wire_schema
 from semantic_toolsearch.schema_walk import walk
 
 if TYPE_CHECKING:
     from semantic_toolsearch.definitions import ToolDefinition
 
-__all__ = ["loose_parts", "open_arrays", "parameters_of", "stub_parameters"]
+__all__ = ["loose_parts", "open_arrays", "parameters_of"]
 
 _NOT_STRICT: Final = (
     "allOf", "oneOf", "not", "if", "then", "else", "patternProperties", "dependentRequired", "dependentSchemas",
@@ -30,11 +30,6 @@ def parameters_of(tool: ToolDefinition) -> tuple[dict[str, Any], bool]:
     for _, part in list(open_arrays(schema)):
         part["items"] = {}
     return schema, tool.provider_fields.get("strict") is True and not any(loose_parts(schema))
-
-
-def stub_parameters() -> dict[str, Any]:
-    """Return the smallest open object with the properties that OpenAI wants to see in any object."""
-    return {"type": "object", "properties": {}, **stub_schema()}
 
 
 def open_arrays(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
