@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
     from semantic_toolsearch.exchange import Api, Mode
     from semantic_toolsearch.results import SearchResult
-    from semantic_toolsearch.toolsearch import ToolSearch, VisibleTools
+    from semantic_toolsearch.toolsearch import ToolSearch
     from semantic_toolsearch.turn import Turn
+    from semantic_toolsearch.visible import VisibleTools
 
 __all__ = ["Agent"]
 
@@ -58,6 +59,7 @@ class Agent:
         hot: Collection[str] = (),
         extra: Iterable[dict[str, Any]] = (),
         cache_breakpoint: bool = False,
+        validate: bool = False,
     ) -> Turn:
         """Plan one model call; see ``ToolSearch.turn``."""
         options = TurnOptions(
@@ -74,6 +76,7 @@ class Agent:
             agent=self._lists,
             extra=tuple(extra),
             cache_breakpoint=cache_breakpoint,
+            validate=validate,
         )
         snapshot, mask = self._search.seen_by(self._visible if visible is None else visible)
         return make_turn(snapshot, messages, options, mask, self._search.sessions)

@@ -1,9 +1,11 @@
-"""A request for tools as a program or a model may send it in, one ``SearchResult`` out: queries and names together."""
+"""Queries and names as a program or a model may send them in; one ``SearchResult`` out."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from semantic_toolsearch.search_input import as_texts
 
 if TYPE_CHECKING:
     from semantic_toolsearch.rankers.protocol import Visible
@@ -32,25 +34,14 @@ def find(
         limit: The most tools to return, save those asked for by name.
         visible: bool ``[n]``, or None for all.
     """
-    asked = [*_texts(query), *_texts(queries)]
-    wanted = _texts(names)
+    asked = [*as_texts(query), *as_texts(queries)]
+    wanted = as_texts(names)
     if not wanted:
         return retriever.search(asked, limit, visible)
     selected = retriever.select(wanted, visible)
     if not any(text.strip() for text in asked):
         return selected
     return _together(selected, retriever.search(asked, limit, visible))
-
-
-def _texts(value: Any) -> list[str]:
-    """One text or several, as a model may send either; what is no text is written as one."""
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, (list, tuple, set, frozenset)) or hasattr(value, "__next__"):
-        return [text for item in value for text in _texts(item)]
-    return [str(value)]
 
 
 def _together(selected: SearchResult, found: SearchResult) -> SearchResult:
@@ -66,4 +57,5 @@ def _together(selected: SearchResult, found: SearchResult) -> SearchResult:
         names=() if tools else found.names,
         namespaces=() if tools else found.namespaces,
         unknown=selected.unknown,
+        notes=(*selected.notes, *found.notes),
     )

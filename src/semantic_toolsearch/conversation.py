@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from semantic_toolsearch import exchange
 from semantic_toolsearch.deferral import plan_turn
+from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.history import Called, Found, read
 from semantic_toolsearch.loaded import Resolver, loaded_names, missing, named
 from semantic_toolsearch.policies import NO_LISTS, PolicyLists
 from semantic_toolsearch.providers import anthropic, anthropic_history
+from semantic_toolsearch.providers.validate import validate
 from semantic_toolsearch.support import infer_api, lookup
 from semantic_toolsearch.turn import Turn, TurnState
 
@@ -45,6 +47,7 @@ class TurnOptions:
     agent: PolicyLists = NO_LISTS
     extra: tuple[dict[str, Any], ...] = ()
     cache_breakpoint: bool = False
+    validate: bool = False
     held: tuple[str, ...] = field(default=())
 
 
@@ -118,7 +121,29 @@ def make_turn(
     def again(following: list[Any], held: tuple[str, ...]) -> Turn:
         return make_turn(snapshot, following, replace(options, tool_choice=None, held=held), visible, store)
 
-    return Turn(snapshot, request, messages, state, visible, again)
+    turn = Turn(snapshot, request, messages, state, visible, again)
+    if options.validate:
+        require_valid(turn, options)
+    return turn
+
+
+def require_valid(turn: Turn, options: TurnOptions) -> None:
+    """Check a turn's request against the provider's published rules.
+
+    Raises:
+        ConfigError: The provider would refuse it; the message names every rule.
+    """
+    found = validate(
+        turn.plan.api,
+        turn.tools,
+        messages=turn.messages,
+        tool_choice=options.tool_choice if isinstance(options.tool_choice, Mapping) else None,
+        transport=options.transport,
+    )
+    errors = [violation for violation in found if violation.severity == "error"]
+    if errors:
+        listed = "; ".join(f"{violation.where}: {violation.message}" for violation in errors)
+        raise ConfigError(f"The provider would refuse this request: {listed}")
 
 
 def _search_tool(snapshot: Snapshot, plan: exchange.TurnPlan) -> exchange.OwnTool:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from semantic_toolsearch.asking import find
 from semantic_toolsearch.catalog import Catalog
-from semantic_toolsearch.config import SearchConfig
+from semantic_toolsearch.config import DEFAULT_THRESHOLD, SearchConfig
 from semantic_toolsearch.dense import Unavailable
 from semantic_toolsearch.embedding import EmbeddingCache, resolve_embedder
 from semantic_toolsearch.errors import ConfigError, EmbedderError
-from semantic_toolsearch.search_input import as_texts
 from semantic_toolsearch.snapshot import RankerSpec, Snapshot, check_ranker
 from semantic_toolsearch.visible import visible_mask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from os import PathLike
 
+    from semantic_toolsearch.agent import Agent
     from semantic_toolsearch.embedding import Embedder
+    from semantic_toolsearch.exchange import Api, Mode
+    from semantic_toolsearch.loaded import SessionStore
+    from semantic_toolsearch.rankers.protocol import Visible
     from semantic_toolsearch.report import CatalogReport
     from semantic_toolsearch.results import Explanation, SearchResult
+    from semantic_toolsearch.turn import Turn
     from semantic_toolsearch.visible import VisibleTools
 
 __all__ = ["Stats", "ToolSearch"]
@@ -97,6 +102,11 @@ class ToolSearch:
         catalog = tools if isinstance(tools, Catalog) else Catalog(tools, strict=strict)
         self._snapshot = Snapshot(catalog, spec, config, resolve_embedder(embedder), _cache(cache))
         self._replacing = threading.Lock()
+        self.sessions: SessionStore | None = None
+        if config.session_store is not None:
+            from semantic_toolsearch.loaded import SessionStore
+
+            self.sessions = SessionStore(config.session_store)
 
     @property
     def catalog(self) -> Catalog:
@@ -143,14 +153,127 @@ class ToolSearch:
             ConfigError: ``visible`` is neither a function nor a collection of names.
             RankerError: A custom ranker broke its contract.
         """
+        snapshot, mask = self.seen_by(visible)
+        return find(snapshot.retriever, query=query, queries=queries, names=names, limit=limit, visible=mask)
+
+    def turn(
+        self,
+        messages: Iterable[Any],
+        *,
+        model: str | None = None,
+        api: Api | None = None,
+        visible: VisibleTools = None,
+        tool_choice: Any = None,
+        transport: str | None = None,
+        base_url: Any = None,
+        prefer: Literal["hosted", "client"] | None = None,
+        mode: Mode | None = None,
+        session: str | None = None,
+        window: int | None = None,
+        never_defer: Collection[str] = (),
+        deferred_tools: Collection[str] = (),
+        hot: Collection[str] = (),
+        extra: Iterable[dict[str, Any]] = (),
+        cache_breakpoint: bool = False,
+        validate: bool = False,
+    ) -> Turn:
+        """Plan one model call: what its request carries, who searches, and why.
+
+        Nothing is sent and nothing is kept: a conversation's state is its messages.
+
+        Args:
+            messages: The conversation so far, in any provider's form; an empty list at its start.
+            model: Model id as the request has it; None for a model that is not known.
+            api: Wire format of the request: ``anthropic``, ``responses``, ``chat`` or ``gemini``; None for the one that
+                the model id suggests.
+            visible: The tools that this caller may see; as in ``search``.
+            tool_choice: The request's ``tool_choice``, or the bare name of the tool that it forces; that tool is sent
+                in full.
+            transport: Name of the way to the model (``first_party``, ``bedrock_converse``, ``openrouter``, ...), where
+                ``base_url`` does not tell.
+            base_url: Address that the client talks to; one that is not the vendor's own carries no hosted search.
+            prefer: ``client`` for our ranker where the provider would search.
+            mode: The mode to use once something is deferred, such as ``bridge``; None to choose.
+            session: Whose loads to keep, for hosts that do not pass their history; see ``SearchConfig.session_store``.
+            window: The model's context window in tokens, for thresholds that are a share of it.
+            never_defer: Names of tools to send in full in this turn.
+            deferred_tools: Names of tools to defer in this turn.
+            hot: At most 5 names of tools used so often that they are sent in full.
+            extra: Entries of the caller's own for the tools list, passed through in front.
+            cache_breakpoint: Whether to mark the last tool that may carry a prompt-cache marker (Anthropic).
+            validate: Whether to check the tools list against every published rule of the provider.
+
+        Raises:
+            ConfigError: Options that contradict each other or that this provider cannot carry; or, with ``validate``,
+                a request that the provider would refuse.
+            UnknownToolError: ``tool_choice`` names no tool, or several.
+        """
+        return self.agent().turn(
+            messages,
+            model=model,
+            api=api,
+            visible=visible,
+            tool_choice=tool_choice,
+            transport=transport,
+            base_url=base_url,
+            prefer=prefer,
+            mode=mode,
+            session=session,
+            window=window,
+            never_defer=never_defer,
+            deferred_tools=deferred_tools,
+            hot=hot,
+            extra=extra,
+            cache_breakpoint=cache_breakpoint,
+            validate=validate,
+        )
+
+    def agent(
+        self,
+        *,
+        never_defer: Collection[str] = (),
+        deferred_tools: Collection[str] = (),
+        hot: Collection[str] = (),
+        visible: VisibleTools = None,
+    ) -> Agent:
+        """A view of these tools for one agent: its own lists and permissions, the same index.
+
+        Args:
+            never_defer: Names of tools that this agent always sends in full.
+            deferred_tools: Names of tools that it defers, without any change to the tools.
+            hot: At most 5 names of tools that it uses so often that they are sent in full.
+            visible: The tools that it may see; as in ``search``.
+
+        Raises:
+            ConfigError: A list is a single text or too long.
+        """
+        from semantic_toolsearch.agent import Agent
+        from semantic_toolsearch.policies import PolicyLists
+
+        return Agent(self, PolicyLists(never_defer, deferred_tools, hot), visible)
+
+    @classmethod
+    def harness(cls, *, core: Any, tools: Any, threshold: int = DEFAULT_THRESHOLD, **options: Any) -> Agent:
+        """An agent whose core tools stay in full and whose user's tools are deferred once there are many.
+
+        Args:
+            core: The harness's own tools, which count as little as they are deferred.
+            tools: The user's tools.
+            threshold: Number of the user's tools from which they are deferred.
+            options: As for ``ToolSearch``.
+        """
+        own, user = Catalog(core), Catalog(tools)
+        search = cls(Catalog([*own, *user]), **options)
+        named = [search.catalog.wire_names[search.catalog.position(name)] for name in own.wire_names]
+        others = [name for name in search.catalog.wire_names if name not in named]
+        if len(others) < threshold:
+            return search.agent(never_defer=search.catalog.wire_names)
+        return search.agent(never_defer=named, deferred_tools=others)
+
+    def seen_by(self, visible: VisibleTools) -> tuple[Snapshot, Visible | None]:
+        """The current generation, and the mask of what a caller may see of it; one moment's view of both."""
         snapshot = self._snapshot
-        mask = visible_mask(snapshot.catalog, visible)
-        asked = [*as_texts(query), *as_texts(queries)]
-        wanted = as_texts(names)
-        if wanted and not any(text.strip() for text in asked):
-            return snapshot.retriever.select(wanted, mask)
-        found = snapshot.retriever.search(asked, limit, mask)
-        return _together(snapshot.retriever.select(wanted, mask), found) if wanted else found
+        return snapshot, visible_mask(snapshot.catalog, visible)
 
     def explain(
         self, query: str, tool: str, *, limit: Any = None, visible: VisibleTools = None
@@ -298,20 +421,3 @@ def _cache(cache: EmbeddingCache | str | PathLike[str] | bool | None) -> Embeddi
         raise ConfigError(
             f"cache is a {type(cache).__name__}; pass a path, an EmbeddingCache, False for none, or nothing."
         ) from None
-
-
-def _together(selected: SearchResult, found: SearchResult) -> SearchResult:
-    """Tools asked for by name first, then what the queries found besides."""
-    taken = {hit.position for hit in selected.tools}
-    tools = (*selected.tools, *(hit for hit in found.tools if hit.position not in taken))
-    return replace(
-        found,
-        query=" | ".join(filter(None, (selected.query, found.query))),
-        outcome="matched" if tools else found.outcome,
-        tools=tools,
-        hints=tuple(hit for hit in found.hints if hit.position not in taken),
-        names=() if tools else found.names,
-        namespaces=() if tools else found.namespaces,
-        unknown=selected.unknown,
-        notes=(*selected.notes, *found.notes),
-    )

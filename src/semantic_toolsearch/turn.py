@@ -22,6 +22,7 @@ from semantic_toolsearch.errors import ArgumentsError
 from semantic_toolsearch.names import nearest
 from semantic_toolsearch.providers import anthropic, gemini, openai_chat, openai_responses
 from semantic_toolsearch.results import Hit
+from semantic_toolsearch.search_input import usable_limit
 from semantic_toolsearch.turn_texts import (
     INSTRUCTIONS,
     forbidden_to_programs,
@@ -167,11 +168,13 @@ class Turn:
             response: As for ``answer``.
             run: Runs one call and returns its output; a text, or a value that is written as JSON.
         """
-        return [
-            settled.result if settled.call is None else self.result(settled.call, run(settled.call))
-            for settled in self._settle(response)
-            if settled.result is not None or settled.call is not None
-        ]
+        results = []
+        for settled in self._settle(response):
+            if settled.call is not None:
+                results.append(self.result(settled.call, run(settled.call)))
+            elif settled.result is not None:
+                results.append(settled.result)
+        return results
 
     def result(self, call: ToolCall, output: Any, *, is_error: bool = False) -> dict[str, Any]:
         """One call's output in the provider's form."""
@@ -249,7 +252,7 @@ class Turn:
         fresh = [hit for hit in result.tools if hit.name not in at_hand]
         if available and fresh and not config.loaded_take_places and not asked["names"]:
             # What is at hand takes no place under the cap, but does not make way for worse tools by itself.
-            limit = retriever.limit(wanted)
+            limit, _ = usable_limit(wanted, config)
             more = find(retriever, **asked, limit=limit + len(available), visible=mask)
             fresh = [hit for hit in more.tools if hit.name not in at_hand][:limit]
         result = replace(result, tools=tuple(fresh), hints=_others(result.hints, at_hand))
