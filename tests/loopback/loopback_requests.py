@@ -44,7 +44,10 @@ def function(name: str, description: str, parameters: dict[str, Any], **more: An
 
 def chat_tool(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """A function of the Chat Completions interface."""
-    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
+    return {
+        "type": "function",
+        "function": {"name": name, "description": description, "parameters": parameters},
+    }
 
 
 CLAUDE_FX = claude_tool("fx_rate", FX, FX_SCHEMA, defer_loading=True)

@@ -56,7 +56,9 @@ TOOL_RULES: dict[str, tuple[list[Any], str, str]] = {
 
 
 @pytest.mark.parametrize(("tools", "message", "param"), TOOL_RULES.values(), ids=TOOL_RULES)
-def test_a_tools_list_that_breaks_a_rule(talking: LoopbackProvider, tools: Any, message: str, param: str) -> None:
+def test_a_tools_list_that_breaks_a_rule(
+    talking: LoopbackProvider, tools: Any, message: str, param: str
+) -> None:
     with pytest.raises(openai.BadRequestError) as caught:
         _ask(talking, tools)
     assert message in caught.value.body["message"]
@@ -86,15 +88,30 @@ MESSAGE_RULES = {
         [USER, _answer("call_1")],
         "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
     ),
-    "answer_to_another": ([USER, _calls("call_1"), _answer("call_2")], "messages with role 'tool' must be a response"),
+    "answer_to_another": (
+        [USER, _calls("call_1"), _answer("call_2")],
+        "messages with role 'tool' must be a response",
+    ),
     "answer_twice": ([USER, _calls("c1"), _answer("c1"), _answer("c1")], "messages with role 'tool' must be"),
-    "no_answer": ([USER, _calls("call_1")], "The following tool_call_ids did not have response messages: call_1"),
+    "no_answer": (
+        [USER, _calls("call_1")],
+        "The following tool_call_ids did not have response messages: call_1",
+    ),
     "one_missing": ([USER, _calls("c1", "c2"), _answer("c1"), USER], "did not have response messages: c2"),
     "late_answer": ([USER, _calls("c1"), USER, _answer("c1")], "did not have response messages: c1"),
-    "long_id": ([USER, _calls("c" * 41), _answer("c" * 41)], "maximum length 40, but got a string with length 41"),
+    "long_id": (
+        [USER, _calls("c" * 41), _answer("c" * 41)],
+        "maximum length 40, but got a string with length 41",
+    ),
     "no_calls": ([USER, _calls(), USER], "Invalid 'messages[1].tool_calls': empty array."),
-    "namespace": ([USER, _calls("c1", namespace="crm"), _answer("c1")], "'messages[1].tool_calls[0].namespace'."),
-    "input_item": ([USER, {"type": "function_call_output", "call_id": "c1", "output": ""}], "'messages[1].role'"),
+    "namespace": (
+        [USER, _calls("c1", namespace="crm"), _answer("c1")],
+        "'messages[1].tool_calls[0].namespace'.",
+    ),
+    "input_item": (
+        [USER, {"type": "function_call_output", "call_id": "c1", "output": ""}],
+        "'messages[1].role'",
+    ),
     "no_content": ([{"role": "user", "content": None}], "expected a string, got null"),
 }
 

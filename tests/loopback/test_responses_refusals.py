@@ -170,7 +170,12 @@ def _output(identity: str = "call_1", **more: Any) -> dict[str, Any]:
 
 
 def _search(**more: Any) -> dict[str, Any]:
-    item = {"type": "tool_search_call", "execution": "client", "call_id": "call_s", "arguments": {"query": "eta"}}
+    item = {
+        "type": "tool_search_call",
+        "execution": "client",
+        "call_id": "call_s",
+        "arguments": {"query": "eta"},
+    }
     return {**item, **more}
 
 
@@ -235,7 +240,9 @@ INPUT_RULES: dict[str, tuple[list[Any], str, str | None]] = {
 
 
 @pytest.mark.parametrize(("items", "message", "param"), INPUT_RULES.values(), ids=INPUT_RULES)
-def test_input_that_breaks_a_rule(talking: LoopbackProvider, items: Any, message: str, param: str | None) -> None:
+def test_input_that_breaks_a_rule(
+    talking: LoopbackProvider, items: Any, message: str, param: str | None
+) -> None:
     with pytest.raises((openai.BadRequestError, openai.NotFoundError)) as caught:
         _ask(talking, items=items)
     assert message in caught.value.body["message"]
@@ -279,9 +286,18 @@ REQUEST_RULES: dict[str, tuple[dict[str, Any], str]] = {
     "old_model": ({"model": "gpt-5.2"}, "Tool search is not supported with the model 'gpt-5.2'."),
     "older_model": ({"model": "gpt-4.1"}, "Tool search is not supported with the model 'gpt-4.1'."),
     "previous": ({"previous_response_id": "resp_9"}, "Previous response with id 'resp_9' not found."),
-    "choice_of_nothing": ({"tool_choice": {"type": "function", "name": "gone"}}, "Tool choice 'gone' not found"),
-    "choice_of_deferred": ({"tool_choice": {"type": "function", "name": "fx_rate"}}, "forcing the deferred tool"),
-    "choice_of_inner": ({"tool_choice": {"type": "function", "name": "get_profile"}}, "'get_profile' not found"),
+    "choice_of_nothing": (
+        {"tool_choice": {"type": "function", "name": "gone"}},
+        "Tool choice 'gone' not found",
+    ),
+    "choice_of_deferred": (
+        {"tool_choice": {"type": "function", "name": "fx_rate"}},
+        "forcing the deferred tool",
+    ),
+    "choice_of_inner": (
+        {"tool_choice": {"type": "function", "name": "get_profile"}},
+        "'get_profile' not found",
+    ),
     "choice_of_search": ({"tool_choice": {"type": "tool_search"}}, "Invalid value: 'tool_search'."),
     "choice_word": ({"tool_choice": "any"}, "Invalid value: 'any'."),
 }

@@ -62,7 +62,7 @@ class AnthropicSpeaker:
                 "id": identity,
                 "name": name,
                 "input": dict(step.arguments),
-                "caller": {"type": "direct"},
+                "caller": dict(step.caller or {"type": "direct"}),
             }
         )
         self.calls.append(EmittedCall(self.view.index, name, None, step.arguments, identity, knowledge))

@@ -64,6 +64,8 @@ class ResponsesSpeaker:
         }
         if namespace is not None:
             item["namespace"] = namespace
+        if step.caller is not None:
+            item["caller"] = dict(step.caller)
         self.view.emitted.append(item)
         self.calls.append(EmittedCall(self.view.index, name, namespace, step.arguments, identity, knowledge))
 

@@ -53,12 +53,14 @@ class Call:
         arguments: What it passes; a text stands for arguments that are no JSON (OpenAI only).
         id: The call's id, or None for a new one.
         namespace: OpenAI namespace, where the name alone is ambiguous.
+        caller: Who calls, for example ``{"type": "program", "caller_id": "prog_1"}``, or None for the model itself.
     """
 
     tool: str
     arguments: Mapping[str, Any] | str = field(default_factory=dict)
     id: str | None = None
     namespace: str | None = None
+    caller: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

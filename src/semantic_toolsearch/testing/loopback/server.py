@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from . import anthropic_request, anthropic_stream, chat_request, responses_request, responses_stream
 from .anthropic_api import AnthropicSpeaker
+from .anthropic_threads import Threads
 from .cache import CacheUse, PromptCache
 from .chat_api import ChatSpeaker
 from .conduct import EmittedCall, ScriptedStatus, Speaker, conduct
@@ -85,6 +86,7 @@ class LoopbackProvider:
         self._script = Script(script)
         self._cache = PromptCache(self.settings.cache_minimum)
         self._stored: dict[str, StoredResponse] = {}
+        self._threads = Threads()
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._http: HttpServer | None = None
@@ -191,14 +193,14 @@ class LoopbackProvider:
         )
 
     def _messages(self, exchange: Exchange, index: int, *, beta: bool) -> Answer:
-        request = anthropic_request.read_request(
-            exchange.body, exchange.headers, index, self.settings, beta=beta
-        )
-        exchange.cache = self._cache.marked(exchange.body["model"], request.segments)
+        body = self._threads.whole(exchange.body)
+        request = anthropic_request.read_request(body, exchange.headers, index, self.settings, beta=beta)
+        exchange.cache = self._cache.marked(body["model"], request.segments)
         self._seen(exchange, request.view)
         speaker = AnthropicSpeaker(request, exchange.cache, self._new_id, self.settings)
         self._conduct(exchange, speaker)
         exchange.response = speaker.message()
+        self._threads.hold(body, exchange.response)
         headers = {"request-id": self._new_id("req_")}
         if exchange.body.get("stream"):
             return Answer(
