@@ -82,6 +82,44 @@ def test_an_addition_reveals_a_deferred_tool(talking: LoopbackProvider) -> None:
     assert talking.model_view(0).knowledge("stock_quote") == "blind"
 
 
+def test_a_definition_in_a_message_is_there_and_a_removed_tool_is_not(talking: LoopbackProvider) -> None:
+    removal = {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "clock"}}
+    added = _addition({"type": "tool_definition", "definition": CLAUDE_SEARCH})
+    _ask(talking, [USER, added, USER, {"role": "system", "content": [removal]}, USER], **CHANGES)
+    view = talking.model_view(0)
+    assert (view.knowledge("tool_search"), view.knowledge("clock")) == ("loaded", "unknown")
+
+
+CHANGE_RULES: dict[str, tuple[dict[str, Any], str]] = {
+    "other_block": ({"type": "image", "source": {}}, "Input tag 'image' found using 'type' does not match"),
+    "no_tool": ({"type": "tool_addition"}, "tool_addition.tool: Field required"),
+    "server": (
+        {"type": "tool_addition", "tool": {"type": "mcp_toolset_reference", "server_name": "gh"}},
+        "references unknown tool 'gh'",
+    ),
+    "tool_of_a_server": (
+        {"type": "tool_removal", "tool": {"type": "mcp_tool_reference", "server_name": "gh", "name": "issues"}},
+        "references unknown tool 'issues'",
+    ),
+    "key_of_a_search_result": (
+        {"type": "tool_addition", "tool": {"type": "tool_reference", "tool_name": "fx_rate"}}, "name: Field required",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("block", "message"), CHANGE_RULES.values(), ids=CHANGE_RULES)
+def test_tool_changes_that_break_a_rule(talking: LoopbackProvider, block: Any, message: str) -> None:
+    with pytest.raises(anthropic.BadRequestError, match=message):
+        _ask(talking, [USER, {"role": "system", "content": [block]}, USER], **CHANGES)
+
+
+def test_definitions_in_messages_need_their_own_beta(talking: LoopbackProvider) -> None:
+    messages = [USER, _addition({"type": "tool_definition", "definition": CLAUDE_SEARCH}), USER]
+    header = {"anthropic-beta": "mid-conversation-tool-changes-2026-07-01"}
+    with pytest.raises(anthropic.BadRequestError, match="require the inline-tools beta"):
+        _ask(talking, messages, extra_headers=header)
+
+
 def test_an_mcp_toolset_passes_over_the_beta_interface(talking: LoopbackProvider) -> None:
     toolset = {
         "type": "mcp_toolset", "mcp_server_name": "gh", "default_config": {"defer_loading": True},
@@ -115,6 +153,10 @@ def test_keys_and_paths(talking: LoopbackProvider) -> None:
     connection.request("POST", "/v1/messages", "{}", {"anthropic-version": "2026-10-21"})
     answer = connection.getresponse()
     assert (answer.status, json.load(answer)["error"]["type"]) == (401, "authentication_error")
+    connection.request(
+        "POST", "/v1/messages", '{"model": "x", "max_tokens": 1, "messages": []}', {"x-api-key": "any"}
+    )
+    assert "anthropic-version: header is required" in connection.getresponse().read().decode()
     connection.request("POST", "/v1/messages", "no json", {"x-api-key": "any"})
     answer = connection.getresponse()
     assert (answer.status, json.load(answer)["error"]["type"]) == (400, "invalid_request_error")

@@ -91,6 +91,15 @@ TOOL_RULES = {
     "schema_inner_type": (_schema(properties={"a": {"type": "datetime"}}), "'datetime' is not a type"),
     "schema_draft_4": (_schema(properties={"a": {"exclusiveMinimum": True}}), "exclusive bounds are numbers"),
     "property_name": (_schema(properties={"a b": {}}), "Property keys should match pattern"),
+    "schema_null": ([{"name": "clock", "input_schema": None}], "input_schema: Input should be a valid dictionary"),
+    "schema_property": (_schema(properties={"a": 5}), "properties/a is neither an object nor a boolean"),
+    "schema_enum": (_schema(properties={"a": {"enum": "x"}}), "properties/a: enum is not a list"),
+    "schema_defs": (_schema(**{"$defs": []}), "$defs is not an object"),
+    "schema_inner_union": (_schema(properties={"a": {"anyOf": []}}), "properties/a: anyOf is not a list of schemas"),
+    "schema_in_union": (_schema(properties={"a": {"anyOf": [{"type": "date"}]}}), "a/anyOf/0: 'date' is not"),
+    "examples": (_clock(input_examples=["noon"]), "input_examples: Input should be a valid dictionary"),
+    "eager": (_clock(eager_input_streaming="yes"), "eager_input_streaming: Input should be a valid boolean"),
+    "cache_text": (_clock(cache_control="ephemeral"), "cache_control: Input should be a valid dictionary"),
     "strict_open": (_clock(strict=True), "'additionalProperties' must be explicitly set to false"),
     "toolset_without_beta": (
         [BM25, {"type": "mcp_toolset", "mcp_server_name": "gh"}], "MCP toolsets require an mcp-client beta header",
@@ -119,6 +128,11 @@ LEGAL_TOOLS = {
         CLAUDE_FX,
         {**CLAUDE_CLOCK, "cache_control": {"type": "ephemeral", "ttl": "1h"}},
     ],
+    "toolset_and_eager": [
+        {"type": "computer_toolset_20260801"},
+        {**CLAUDE_CLOCK, "eager_input_streaming": None},
+    ],
+    "boolean_schemas": _schema(properties={"a": True, "b": {"anyOf": [{"type": ["string", "null"]}]}}),
     "provider_tools": [
         {"type": "bash_20250124", "name": "bash"},
         {**CLAUDE_FX, "input_examples": [{"base": "USD"}]},
@@ -199,6 +213,23 @@ MESSAGE_RULES = {
     "foreign_call_id": ([USER, _assistant(use("call.1")), USER], "tool_use.id: String should match pattern"),
     "input_as_text": ([USER, _assistant(use("toolu_1", arguments="{}")), USER], "input: Input should be a valid dict"),
     "empty_text": ([_user({"type": "text", "text": ""})], "text content blocks must be non-empty"),
+    "blank_text": ([_user({"type": "text", "text": " "})], "must contain non-whitespace text"),
+    "empty_text_in_result": (
+        [USER, _assistant(use("toolu_1")), result("toolu_1", [{"type": "text", "text": ""}])],
+        "text content blocks must be non-empty",
+    ),
+    "user_citations": ([_user({**TEXT, "citations": [{}]})], "citations are not permitted on user text"),
+    "block_as_text": ([_user("Hello")], "messages.0.content.0: Input should be a valid dictionary"),
+    "block_without_type": ([_user({"text": "Hello"})], "messages.0.content.0.type: Field required"),
+    "one_of_two_results": (
+        [USER, _assistant(server_use(), server_use("srvtoolu_2"), use("toolu_1")), _user(ANSWER),
+         _assistant(found("fx_rate")), USER],
+        "`srvtoolu_2` was found without a corresponding",
+    ),
+    "call_left_open": ([USER, _assistant(server_use(), found(), use("toolu_1"))], "immediately after: toolu_1"),
+    "calls_in_two_turns": (
+        [USER, _assistant(use("toolu_1")), _assistant(TEXT), USER], "immediately after: toolu_1",
+    ),
     "empty_message": ([USER, {"role": "assistant", "content": []}, USER], "messages must have non-empty content"),
     "assistant_first": ([_assistant(TEXT), USER], 'first message must use the "user" role'),
     "assistant_last": ([USER, _assistant(TEXT)], "does not support assistant message prefill"),
@@ -232,6 +263,10 @@ LEGAL_MESSAGES = {
         USER,
         _assistant(server_use(), {**found(), "content": {"type": "tool_search_tool_result_error", "error_code":
                    "unavailable"}}, TEXT),
+        USER,
+    ],
+    "results_of_other_servers": [
+        USER, _assistant({"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "x", "server_name": "gh", "input": {}}),
         USER,
     ],
     "four_marks": [_user(*[{**TEXT, "cache_control": CACHE}] * 4)],
@@ -298,6 +333,17 @@ def test_an_old_model_takes_plain_tools(talking: LoopbackProvider, model: str) -
 @pytest.mark.parametrize("model", ["claude-opus-4-6", "claude-opus-5", CLAUDE, "anthropic.claude-sonnet-4-6"])
 def test_models_with_tool_search(talking: LoopbackProvider, model: str) -> None:
     assert _ask(talking, model=model).stop_reason == "end_turn"
+
+
+def test_no_messages_at_all(talking: LoopbackProvider) -> None:
+    with pytest.raises(anthropic.BadRequestError, match="at least one message is required"):
+        claude(talking).messages.create(model=CLAUDE, max_tokens=9, messages=[])
+
+
+@pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")
+def test_models_that_continue_an_answer(talking: LoopbackProvider) -> None:
+    message = _ask(talking, messages=[USER, _assistant(TEXT)], model="claude-sonnet-4-5")
+    assert message.stop_reason == "end_turn"
 
 
 def test_choice_without_tools(talking: LoopbackProvider) -> None:

@@ -324,6 +324,18 @@ def test_cut_in_the_middle_of_a_hosted_search_and_of_a_text() -> None:
     assert (text.content[0].text, text.stop_reason) == ("Good e", "max_tokens")
 
 
+def test_cut_in_the_middle_of_an_own_search() -> None:
+    with LoopbackProvider([Cut(Search("currency")), Cut(Search("currency"))]) as server:
+        message = claude(server).messages.create(**_request(tools=[CLAUDE_SEARCH, CLAUDE_FX]))
+        assert (message.content[0].name, message.content[0].input, message.stop_reason) == (
+            "tool_search",
+            {},
+            "max_tokens",
+        )
+        with pytest.raises(anthropic.InternalServerError, match="offers no search"):
+            claude(server).messages.create(**_request(tools=[CLAUDE_CLOCK]))
+
+
 def test_a_stream_breaks_off() -> None:
     with LoopbackProvider([Search("currency"), StreamError(), StreamError()]) as server:
         stream = claude(server).messages.create(**_request(), stream=True)

@@ -112,6 +112,8 @@ MESSAGE_RULES = {
         [USER, {"type": "function_call_output", "call_id": "c1", "output": ""}],
         "'messages[1].role'",
     ),
+    "no_answer_at_all": ([USER, {"role": "assistant", "content": None}], "expected a string, got null"),
+    "call_kind": ([USER, _calls("c1", type="program"), _answer("c1")], "Invalid value: 'program'."),
     "no_content": ([{"role": "user", "content": None}], "expected a string, got null"),
 }
 
@@ -143,6 +145,22 @@ def test_a_choice_that_breaks_a_rule(talking: LoopbackProvider, choice: Any, mes
     with pytest.raises(openai.BadRequestError) as caught:
         _ask(talking, tool_choice=choice)
     assert message in caught.value.body["message"]
+
+
+def test_choices_that_pass(talking: LoopbackProvider) -> None:
+    for choice in ("none", "auto", {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}}):
+        assert _ask(talking, tool_choice=choice).choices[0].message.content == "Understood."
+
+
+def test_without_tools_and_without_messages(talking: LoopbackProvider) -> None:
+    create = gpt(talking).chat.completions.create
+    parts: Any = [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]
+    assert create(model="gpt-4.1", messages=parts).choices[0].finish_reason == "stop"
+    assert talking.model_view(0).user_text == "Hello"
+    with pytest.raises(openai.BadRequestError, match="only allowed when 'tools' are specified"):
+        create(model="gpt-4.1", messages=parts, tool_choice="auto")
+    with pytest.raises(openai.BadRequestError, match="Invalid 'messages': empty array"):
+        create(model="gpt-4.1", messages=[])
 
 
 def test_an_unknown_parameter(talking: LoopbackProvider) -> None:

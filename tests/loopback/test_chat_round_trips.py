@@ -13,8 +13,10 @@ from loopback_requests import ARGUMENTS, FX, FX_SCHEMA, chat_tool, gpt, schema
 from semantic_toolsearch.testing.loopback import (
     Call,
     Cut,
+    HostedError,
     LoopbackProvider,
     Parallel,
+    Pause,
     Say,
     Search,
     StreamError,
@@ -125,3 +127,28 @@ def test_custom_tools() -> None:
 def test_a_stream_breaks_off() -> None:
     with LoopbackProvider([StreamError()]) as server, pytest.raises(openai.APIError, match="Overloaded"):
         list(gpt(server).chat.completions.create(model=MODEL, messages=[USER], tools=[CLOCK], stream=True))
+
+
+def test_a_pause_is_nothing_here_and_nothing_is_hosted() -> None:
+    with LoopbackProvider(
+        [Pause(), Say("Yes."), Cut(Search("x")), Cut(Search("x")), HostedError("unavailable")]
+    ) as server:
+        create = gpt(server).chat.completions.create
+        assert create(model=MODEL, messages=[USER], tools=[CLOCK]).choices[0].message.content == "Yes."
+        cut = create(model=MODEL, messages=[USER], tools=[SEARCH]).choices[0]
+        assert (cut.finish_reason, cut.message.tool_calls[0].function.arguments) == ("length", '{"query')
+        for message in ("offers no search", "Chat Completions has none"):
+            with pytest.raises(openai.InternalServerError, match=message):
+                create(model=MODEL, messages=[USER], tools=[CLOCK])
+
+
+def test_a_forced_call() -> None:
+    choice: Any = {"type": "function", "function": {"name": "clock"}}
+    with LoopbackProvider([Call("clock"), Say("Noon.")]) as server:
+        create = gpt(server).chat.completions.create
+        forced = create(model=MODEL, messages=[USER], tools=[CLOCK, SEARCH], tool_choice=choice)
+        assert forced.choices[0].message.tool_calls[0].function.name == "clock"
+        with pytest.raises(
+            openai.InternalServerError, match="tool_choice clock, and the script does not call it"
+        ):
+            create(model=MODEL, messages=[USER], tools=[CLOCK, SEARCH], tool_choice=choice)

@@ -27,8 +27,8 @@ USER = {"role": "user", "content": "List the open orders of customer C-7."}
 
 
 def _ask(server: LoopbackProvider, tools: Any = None, items: Any = None, **more: Any) -> Any:
-    request = {"model": GPT, "input": items or [USER], **more}
-    return gpt(server).responses.create(tools=TOOLS if tools is None else tools, **request)
+    request = {"model": GPT, "input": items or [USER], "tools": TOOLS if tools is None else tools, **more}
+    return gpt(server).responses.create(**request)
 
 
 def _clock(**more: Any) -> list[Any]:
@@ -109,6 +109,10 @@ TOOL_RULES: dict[str, tuple[list[Any], str, str | None]] = {
         _schema({"type": "object", "additionalProperties": True}),
         "Invalid schema for function 'clock': In context=(), object schema missing properties.", None,
     ),
+    "schema_structure": (_schema({**schema(), "required": "zone"}), "required is not a list of names.", None),
+    "schema_text": (_schema("none"), "Invalid type for 'tools[0].parameters': expected an object", None),
+    "namespace_other": (_crm(tools=[{"type": "web_search"}]), "Invalid value: 'web_search'.", None),
+    "entry_text": (["clock"], "Missing required parameter: 'tools[0].type'.", None),
     "schema_array": (
         _schema({"type": "object", "properties": {"days": {"type": "array"}}}),
         "In context=('properties', 'days'), array schema missing items.", None,
@@ -144,6 +148,8 @@ LEGAL_TOOLS = {
     "deferred_server": [
         {"type": "mcp", "server_label": "tickets", "server_url": "https://mcp.example/", "defer_loading": True}, HOSTED,
     ],
+    "strict": _schema({**schema("zone"), "additionalProperties": False}, strict=True),
+    "custom_in_namespace": [{**CRM, "tools": [{"type": "custom", "name": "sql", "defer_loading": True}]}, HOSTED],
     "deferred_custom": [{"type": "custom", "name": "sql", "description": "Run SQL.", "defer_loading": True}, HOSTED],
     "inner_short": [{**CRM, "tools": [{"type": "function", "name": "ping", "defer_loading": True}]}, HOSTED],
     "null_parameters": [{**CLOCK_FUNCTION, "parameters": None, "strict": None}],
@@ -234,6 +240,9 @@ INPUT_RULES: dict[str, tuple[list[Any], str, str | None]] = {
     "found_chat_shape": (
         [USER, _search(), _found(chat_tool("eta", "", schema()))], "'input[2].tools[0].name'.", None,
     ),
+    "search_execution": ([USER, _search(execution="local"), _found()], "Invalid value: 'local'.", None),
+    "item_as_text": (["Hello"], "expected an input item", "input[0]"),
+    "output_as_object": ([USER, _call(), _output(output={})], "'input[2].output': expected an array", None),
     "client_without_id": ([USER, _search(call_id=None), _found()], "'input[1].call_id'.", None),
     "unknown_reference": ([{"type": "item_reference", "id": "msg_9"}], "Item with id 'msg_9' not found.", None),
 }  # fmt: skip
@@ -270,6 +279,11 @@ LEGAL_INPUT = {
     "gone_tool": [USER, _call(name="gone"), _output()],
     "gone_namespace": [USER, _call(name="gone", namespace="old"), _output()],
     "now_eager": [USER, _call(namespace="clock"), _output()],
+    "custom": [
+        USER, {"type": "custom_tool_call", "call_id": "c1", "name": "sql", "input": "SELECT 1"},
+        {"type": "custom_tool_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": "1"}]},
+    ],
+    "parts": [{"role": "user", "content": [{"type": "input_text", "text": "Hello"}]}],
     "reasoning": [USER, {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"}, USER],
     "without_ids": [USER, _call(id=None), _output()],
 }  # fmt: skip
@@ -300,6 +314,11 @@ REQUEST_RULES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "choice_of_search": ({"tool_choice": {"type": "tool_search"}}, "Invalid value: 'tool_search'."),
     "choice_word": ({"tool_choice": "any"}, "Invalid value: 'any'."),
+    "required_of_nothing": (
+        {"tool_choice": "required", "tools": []},
+        "'required' must be specified with 'tools'",
+    ),
+    "no_input": ({"input": []}, "Missing required parameter: 'input'."),
 }
 
 
@@ -335,6 +354,16 @@ def test_a_namespace_is_missed_at_its_place_in_the_request(talking: LoopbackProv
     with pytest.raises(openai.BadRequestError) as caught:
         _ask(talking, items=[_call(name="fx_rate"), _output()], previous_response_id=first.id)
     assert caught.value.param == "input[0].namespace"
+
+
+def test_no_conversation_is_kept(talking: LoopbackProvider) -> None:
+    with pytest.raises(openai.NotFoundError, match="Conversation not found"):
+        _ask(talking, conversation="conv_1")
+
+
+def test_a_choice_of_other_kinds_passes(talking: LoopbackProvider) -> None:
+    for choice in ("none", "auto", {"type": "allowed_tools", "mode": "auto", "tools": []}):
+        assert _ask(talking, tool_choice=choice).output_text == "Understood."
 
 
 def test_no_key_and_no_such_path(talking: LoopbackProvider) -> None:

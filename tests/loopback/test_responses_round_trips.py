@@ -303,8 +303,13 @@ def test_search_and_call_side_by_side() -> None:
 
 def test_a_plain_function_as_search() -> None:
     tools = [function("tool_search", "Search the tools.", schema("query")), CLOCK_FUNCTION]
-    with LoopbackProvider([Search("time")]) as server:
+    with LoopbackProvider([Search("time"), Search("time", limit=3), Search("time")]) as server:
         (call,) = _items(gpt(server).responses.create(model=GPT, input="Time", tools=tools))
+        limited = gpt(server).responses.create(model=GPT, input="Time", tools=tools)
+        tools[0] = function("tool_search", "Search the tools.", schema("query", "limit"))
+        required = gpt(server).responses.create(model=GPT, input="Time", tools=tools)
+    assert json.loads(limited.output[0].arguments) == {"query": "time", "limit": 3}
+    assert json.loads(required.output[0].arguments) == {"query": "time", "limit": 5}
     assert (call["type"], call["name"], json.loads(call["arguments"])) == (
         "function_call", "tool_search", {"query": "time"},
     )  # fmt: skip
@@ -313,8 +318,13 @@ def test_a_plain_function_as_search() -> None:
 
 def test_custom_tools_are_loaded_and_called_with_text() -> None:
     tools = [{"type": "custom", "name": "sql", "description": "Run SQL.", "defer_loading": True}, HOSTED]
-    with LoopbackProvider([Search(paths=("sql",)), Call("sql", "SELECT 1")]) as server:
+    with LoopbackProvider(
+        [Search(paths=("sql",)), Call("sql", "SELECT 1"), Call("sql", "SELECT 2")]
+    ) as server:
         items = _items(gpt(server).responses.create(model=GPT, input="Count", tools=tools))
+        events = list(gpt(server).responses.create(model=GPT, input="Count", tools=tools, stream=True))
+    text = "".join(event.delta for event in events if event.type == "response.custom_tool_call_input.delta")
+    assert (text, events[2].item.input) == ("SELECT 2", "")
     assert (items[-1]["type"], items[-1]["input"], items[-1]["namespace"]) == (
         "custom_tool_call",
         "SELECT 1",
@@ -345,6 +355,19 @@ def test_cut_in_the_middle_of_a_call() -> None:
         assert events[-1].type == "response.incomplete"
         search = gpt(server).responses.create(model=GPT, input="ETA", tools=[CLIENT])
         assert (search.output[0].status, search.output[0].arguments) == ("incomplete", {})
+
+
+def test_cut_in_the_middle_of_a_text_and_of_a_plain_search() -> None:
+    plain = function("tool_search", "Search the tools.", {**schema("query", "limit")})
+    script = [Cut(Say("Good evening")), Cut(Search("eta", arguments={"q": "eta"})), Cut(Search("eta"))]
+    with LoopbackProvider(script) as server:
+        create = gpt(server).responses.create
+        text = create(model=GPT, input="Hi", tools=[plain])
+        search = create(model=GPT, input="ETA", tools=[plain])
+        assert (text.output_text, text.output[0].status) == ("Good e", "incomplete")
+        assert (search.output[0].name, search.output[0].arguments) == ("tool_search", '{"q": ')
+        with pytest.raises(openai.InternalServerError, match="offers no search"):
+            create(model=GPT, input="ETA", tools=[CLOCK_FUNCTION])
 
 
 def test_arguments_that_are_no_json() -> None:
@@ -406,3 +429,16 @@ def test_the_caller_of_a_program_is_there_and_may_be_replayed() -> None:
             gpt(server).responses.create(model=GPT, input=history, tools=[CLOCK_FUNCTION]).output_text
             == "Noon."
         )
+
+
+def test_a_forced_call() -> None:
+    choice: Any = {"type": "function", "name": "clock"}
+    with LoopbackProvider([Call("clock"), Say("Noon."), Say("Noon.")]) as server:
+        create = gpt(server).responses.create
+        assert (
+            create(model=GPT, input="Time", tools=[CLOCK_FUNCTION], tool_choice=choice).output[0].name
+            == "clock"
+        )
+        for forced in (choice, "required"):
+            with pytest.raises(openai.InternalServerError, match="loopback script: request"):
+                create(model=GPT, input="Time", tools=[CLOCK_FUNCTION], tool_choice=forced)

@@ -186,9 +186,8 @@ def check_tool_choice(
     choice = body.get("tool_choice")
     if choice is None or choice in ("none", "auto"):
         return
-    full = [entry for entry in tools if not entry.get("defer_loading") and entry["type"] != "tool_search"]
     if choice == "required":
-        if not full and len(tools) == 0:
+        if not tools:
             raise Refusal(
                 "Tool choice 'required' must be specified with 'tools' parameter.", param="tool_choice"
             )
