@@ -146,5 +146,7 @@ def test_paths_that_are_not_given_are_chosen_among_what_is_shown() -> None:
     assert choose_paths(Search("exchange rate"), shown) == ["fx_rate"]
     assert choose_paths(Search("the `crm` and fx_rate"), shown) == ["crm", "fx_rate"]
     assert choose_paths(Search("rate of exchange for a customer", limit=2), shown) == ["fx_rate", "crm"]
-    assert choose_paths(Search("zebra"), shown) == []
+    assert choose_paths(Search("zebra"), shown, SURFACES) == []
+    assert choose_paths(Search("open orders"), shown) == []
+    assert choose_paths(Search("open orders"), shown, SURFACES) == ["crm"]
     assert choose_paths(Search("zebra", paths=("x",)), shown) == ["x"]

@@ -164,6 +164,15 @@ def test_a_choice_that_the_script_follows() -> None:
         assert _ask(server, tool_choice={"type": "any"}).content[-1].text == "Ready."
 
 
+def test_one_script_serves_requests_with_and_without_a_search() -> None:
+    script = [Search("currency", optional=True), Call("fx_rate", ARGUMENTS)] * 2
+    whole = {key: value for key, value in CLAUDE_FX.items() if key != "defer_loading"}
+    with LoopbackProvider(script) as server:
+        assert [block.type for block in _ask(server, [whole]).content] == ["tool_use"]
+        assert len(_ask(server).content) == 3
+        assert [call.knowledge for call in server.calls] == ["full", "loaded"]
+
+
 def test_blind_calls_can_be_forbidden() -> None:
     script = [Call("fx_rate", ARGUMENTS), Call("gone"), Search("currency"), Call("fx_rate", ARGUMENTS)]
     with LoopbackProvider(script, blind_calls=False) as server:

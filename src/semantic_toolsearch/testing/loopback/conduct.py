@@ -108,6 +108,10 @@ def _group(step: Step, speaker: Speaker, settings: Settings) -> bool:
         return False
     steps: Sequence[Any] = step.steps if isinstance(step, Parallel) else (step,)
     offer = speaker.view.search
+    if offer is None:
+        steps = [one for one in steps if not (isinstance(one, Search) and one.optional)]
+        if not steps:
+            return False
     client = any(
         isinstance(s, Call) or (isinstance(s, Search) and not (offer and offer.hosted)) for s in steps
     )

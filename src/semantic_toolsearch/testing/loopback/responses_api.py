@@ -74,7 +74,7 @@ class ResponsesSpeaker:
         if offer.kind == "client":
             self._search_call("client", step.id or self._new_id("call_"), search_arguments(offer, step))
             return
-        paths = choose_paths(step, self.view.up_front)
+        paths = choose_paths(step, self.view.up_front, self.view.surfaces)
         self._search_call("server", None, {"paths": paths})
         self.view.emitted.append(
             {

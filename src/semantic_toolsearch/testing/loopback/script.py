@@ -70,11 +70,12 @@ class Search:
     Attributes:
         query: What it looks for. As a regular expression: any of the words, unless ``pattern`` is given.
         limit: How many tools it asks for.
-        paths: OpenAI hosted: the names that it loads. None takes the names that stand in the query, else those that fit
-            it best by what the model sees (emulated).
+        paths: OpenAI hosted: the names that it loads. None takes the names that stand in the query, else what fits it
+            best by what the model sees, else by what is hidden from it (emulated).
         pattern: Anthropic's regex variant: the expression.
         arguments: Arguments of a search that we run, in place of ``{"query": ..., "limit": ...}``.
         id: Id of a call that we run, or None for a new one.
+        optional: Whether the model goes on without it where the request offers no search.
     """
 
     query: str = ""
@@ -83,6 +84,7 @@ class Search:
     pattern: str | None = None
     arguments: Mapping[str, Any] | None = None
     id: str | None = None
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

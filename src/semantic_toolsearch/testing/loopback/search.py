@@ -105,8 +105,14 @@ def by_paths(paths: Sequence[str], surfaces: Sequence[Surface]) -> list[Surface]
     return found
 
 
-def choose_paths(step: Search, up_front: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The names that the model loads: those given, those in the query, else the best by what it reads (emulated)."""
+def choose_paths(
+    step: Search, up_front: Sequence[Mapping[str, Any]], surfaces: Sequence[Surface] = ()
+) -> list[str]:
+    """The names that the model loads (emulated).
+
+    Those given, else those that stand in the query, else the best by what the model reads, else, as a lucky guess, by
+    what stays hidden in them.
+    """
     if step.paths is not None:
         return list(step.paths)
     shown = {_label(entry): entry for entry in up_front if _loadable(entry)}
@@ -114,11 +120,16 @@ def choose_paths(step: Search, up_front: Sequence[Mapping[str, Any]]) -> list[st
     named = [name for name in shown if any(word.strip("`'\".,()") == name for word in words)]
     if named:
         return named
-    texts = [
+    read = [
         f"{name} {' '.join(split_identifier(name))} {entry.get('description') or entry.get('server_description') or ''}"
         for name, entry in shown.items()
     ]
-    return [list(shown)[position] for position in _ranked(step.query, texts)][: step.limit or 1]
+    hidden = [
+        " ".join(text for s in surfaces if s.deferred and s.namespace == name for text in fields(s))
+        for name in shown
+    ]
+    chosen = _ranked(step.query, read) or _ranked(step.query, hidden)
+    return [list(shown)[position] for position in chosen][: step.limit or 1]
 
 
 def _label(entry: Mapping[str, Any]) -> str:
