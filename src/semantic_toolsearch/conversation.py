@@ -188,10 +188,15 @@ def _forced(choice: Any) -> str | None:
 
 
 def _misses(events: Iterable[Event]) -> int:
-    """Searches without any result that the conversation ends with; a hit or an ordinary call starts anew."""
+    """Searches without any result that the conversation ends with; a hit or an ordinary call starts anew.
+
+    Looking through the names is no search: it neither counts nor starts anew.
+    """
     count = 0
     for event in events:
         if isinstance(event, Found):
+            if event.record is not None and event.record.get("query") == "":
+                continue
             count = 0 if event.names or (event.record or {}).get("available") else count + 1
         elif isinstance(event, Called):
             count = 0

@@ -6,7 +6,7 @@ The only place where search and conversation meet. Nothing is sent from here: th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
@@ -19,6 +19,8 @@ from semantic_toolsearch.accounting import TurnTokens, turn_tokens
 from semantic_toolsearch.asking import find
 from semantic_toolsearch.deferral import search_mask
 from semantic_toolsearch.errors import ArgumentsError
+from semantic_toolsearch.history import Found, read
+from semantic_toolsearch.loaded import Resolver, named
 from semantic_toolsearch.names import nearest
 from semantic_toolsearch.providers import anthropic, gemini, openai_chat, openai_responses
 from semantic_toolsearch.results import Hit
@@ -197,11 +199,15 @@ class Turn:
         Raises:
             ArgumentsError: It cannot be run; the text is fit to send to the model.
         """
+        return self._checked(call, frozenset())
+
+    def _checked(self, call: RawCall, found: Collection[str]) -> ToolCall:
+        """``check``, where searches of the same response have found tools."""
         place = self._place(call)
         if place is None:
             raise ArgumentsError(self._unknown(call))
         tool, name = self._snapshot.catalog[place], self._snapshot.catalog.wire_names[place]
-        loaded = name in self.plan.full or name in self.plan.loaded
+        loaded = name in self.plan.full or name in self.plan.loaded or name in found
         programmatic = (call.caller or {}).get("type") not in (None, "direct")
         if programmatic and not loaded:
             raise ArgumentsError(forbidden_to_programs(name))
@@ -214,31 +220,42 @@ class Turn:
         if not parsed.complete or parsed.resume:
             return []
         settled: dict[str, _Settled] = {}
-        found: set[str] = set()
+        found = self._found_by_provider(response)
         misses = self._state.misses
         for search in parsed.searches:
             record = self._search(search, misses)
-            misses = 0 if record["loaded"] or record.get("available") else misses + 1
+            if record["query"]:  # looking through the names neither counts nor starts anew
+                misses = 0 if record["loaded"] or record.get("available") else misses + 1
             found.update(record["loaded"])
             result = self._provider.search_answer(search, record, self._request)
-            settled[search.id] = _Settled(search.id, result)
+            settled.setdefault(search.id, _Settled(search.id, result))
             if self._state.store is not None:
                 self._state.store.add(self._state.session, record["loaded"])
         for call in parsed.calls:
-            settled[call.id] = self._settle_call(call, found)
+            settled.setdefault(call.id, self._settle_call(call, found))
         return [settled[each] for each in dict.fromkeys(parsed.order) if each in settled]
 
     def _settle_call(self, call: RawCall, found: set[str]) -> _Settled:
         try:
-            checked = self.check(call)
+            checked = self._checked(call, found)
         except ArgumentsError as fault:
             return _Settled(call.id, self._provider.call_result(call, str(fault), is_error=True))
-        known = checked.loaded or checked.wire_name in found
-        if not known and self._snapshot.config.unloaded_calls == "refuse_with_schema":
+        if not checked.loaded and self._snapshot.config.unloaded_calls == "refuse_with_schema":
             tool = self._snapshot.catalog[self._snapshot.catalog.position(checked.wire_name)]
             text = refused(checked.wire_name, tool.parameters)
             return _Settled(call.id, self._provider.call_result(call, text, is_error=True))
-        return _Settled(call.id, call=replace(checked, loaded=known))
+        return _Settled(call.id, call=checked)
+
+    def _found_by_provider(self, response: Any) -> set[str]:
+        """Wire names that hosted searches of this very response found: the calls beside them know the schemas."""
+        body = exchange.as_dict(response)
+        if self.plan.api == "responses":
+            said = body["output"] or ()
+        else:
+            said = [{"role": "assistant", "content": body.get("content")}]
+        resolve = Resolver(self._snapshot.catalog)
+        places = [resolve(name) for event in read(said) if isinstance(event, Found) for name in named(event)]
+        return {self._snapshot.catalog.wire_names[place] for place in places if place is not None}
 
     def _search(self, search: SearchCall, misses: int) -> dict[str, Any]:
         """The record of one answered search."""
@@ -279,11 +296,11 @@ class Turn:
         return None if place is None or (self._visible is not None and not self._visible[place]) else place
 
     def _unknown(self, call: RawCall) -> str:
-        if call.name in self._state.missing:
+        if not {call.name, f"{call.namespace}.{call.name}"}.isdisjoint(self._state.missing):
             return gone(call.name)
         names = self._snapshot.catalog.wire_names
         seen = names if self._visible is None else [names[int(at)] for at in np.flatnonzero(self._visible)]
-        return unknown_tool(call.name, nearest(call.name, seen))
+        return unknown_tool(call.name, nearest(call.name, seen), searchable=self.plan.search is not None)
 
     def _parse(self, response: Any) -> ParsedResponse:
         parsed: ParsedResponse = self._provider.parse(response)

@@ -67,10 +67,11 @@ def note(
     )
 
 
-def unknown_tool(name: str, similar: Sequence[str]) -> str:
+def unknown_tool(name: str, similar: Sequence[str], *, searchable: bool) -> str:
     """A call of something that no visible tool is called."""
     hint = f" Nearest: {', '.join(similar)}." if similar else ""
-    return f"There is no tool called {name[:100]!r}; nothing was run.{hint} Find tools with tool_search."
+    advice = " Find tools with a tool search." if searchable else ""
+    return f"There is no tool called {name[:100]!r}; nothing was run.{hint}{advice}"
 
 
 def gone(name: str) -> str:
