@@ -43,16 +43,22 @@ def claude(*blocks, stop="tool_use"):
     return {"type": "message", "role": "assistant", "content": list(blocks), "stop_reason": stop}
 
 
-def use(name, arguments, id="toolu_1", **more):
-    return {"type": "tool_use", "id": id, "name": name, "input": arguments, **more}
+def use(name, arguments, call_id="toolu_1", **more):
+    return {"type": "tool_use", "id": call_id, "name": name, "input": arguments, **more}
 
 
 def responses(*items, status="completed"):
     return {"object": "response", "status": status, "output": list(items)}
 
 
-def function_call(name, arguments, id="call_1", **more):
-    return {"type": "function_call", "call_id": id, "name": name, "arguments": json.dumps(arguments), **more}
+def function_call(name, arguments, call_id="call_1", **more):
+    return {
+        "type": "function_call",
+        "call_id": call_id,
+        "name": name,
+        "arguments": json.dumps(arguments),
+        **more,
+    }
 
 
 def gemini(*calls):

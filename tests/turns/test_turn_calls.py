@@ -28,12 +28,12 @@ from semantic_toolsearch.exchange import RawCall
 LOAN = {"readerCard": "7", "extraDays": 3}
 
 
-def anthropic_find(name, id="srv_1"):
+def anthropic_find(name):
     return [
-        {"type": "server_tool_use", "id": id, "name": "tool_search_tool_bm25", "input": {"query": "x"}},
+        {"type": "server_tool_use", "id": "srv_1", "name": "tool_search_tool_bm25", "input": {"query": "x"}},
         {
             "type": "tool_search_tool_result",
-            "tool_use_id": id,
+            "tool_use_id": "srv_1",
             "content": {
                 "type": "tool_search_tool_search_result",
                 "tool_references": [{"type": "tool_reference", "tool_name": name}],
