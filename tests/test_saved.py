@@ -115,6 +115,32 @@ def test_s21_names_and_lexical_rankers_need_no_model_after_loading(folder):
     assert answers(lexical) == answers(build(ranker="bm25"))
 
 
+def test_s21_what_was_saved_is_not_worked_out_again(folder, monkeypatch):
+    """Neither words nor texts are made anew, which would take longer than all the rest of loading."""
+    search = build()
+    search.save(folder)
+    expected = answers(search)
+
+    def again(*args):
+        raise AssertionError("worked out again")
+
+    monkeypatch.setattr("semantic_toolsearch.rankers.bm25.lexical_tokens", again)
+    monkeypatch.setattr("semantic_toolsearch.snapshot.dense_text", again)
+    monkeypatch.setattr("semantic_toolsearch.catalog.wire_names", again)
+    assert answers(load(folder)) == expected
+
+
+def test_s21_x13_a_replacement_after_loading_keeps_every_vector_with_its_text(folder):
+    search, embedder = build(), HashingEmbedder()
+    search.save(folder)
+    loaded = load(folder, embedder=embedder)
+    new = [{"name": "brand_new", "description": "Do something that nobody did."}]
+    for each in (search, loaded):
+        each.replace("fresh", new)
+    assert answers(loaded) == answers(search)
+    assert embedder.documents == 1
+
+
 def changed(tools, place):
     return [
         {**tool, "description": "Entirely new."} if number == place else tool
