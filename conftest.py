@@ -8,7 +8,6 @@ from typing import Any
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
-
 _before: dict[str, str] = {}
 
 
