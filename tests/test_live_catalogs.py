@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import pytest
 
@@ -161,13 +162,18 @@ def test_x13_bc35_a_search_sees_one_generation_from_end_to_end(ranker):
 
 
 def test_x13_replacements_at_once_lose_nothing():
-    search = hashed([], ranker="bm25")
+    class Slow(HashingEmbedder):
+        def encode_document(self, texts):
+            time.sleep(0.001)  # lets another thread in
+            return super().encode_document(texts)
+
+    search = hashed([], embedder=Slow()).prepare()
     barrier = threading.Barrier(8)
 
     def register(number):
         barrier.wait(30)
         for step in range(5):
-            search.replace(f"server{number}", [t(f"tool_{step}", "Serve")])
+            search.replace(f"server{number}", [t(f"tool_{step}", f"Serve {number}")])
 
     threads = [threading.Thread(target=register, args=(number,)) for number in range(8)]
     for thread in threads:

@@ -307,7 +307,7 @@ class Retriever:
     def _listing(self, outcome: Literal["browse", "no_match"], visible: Visible | None) -> SearchResult:
         """A result that loads nothing and shows a bounded number of names."""
         most = self.config.browse_names if outcome == "browse" else self.config.miss_names
-        spaces = (self.catalog[place].namespace for place in self._visible_places(visible))
+        spaces = (self.catalog.identities[place][0] for place in self._visible_places(visible))
         owners = Counter(space for space in spaces if space is not None)
         largest = sorted(owners.items(), key=lambda owner: (-owner[1], owner[0]))
         return SearchResult(

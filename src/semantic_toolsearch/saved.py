@@ -137,11 +137,11 @@ def _words(stored: StoredIndex) -> Bm25Ranker | None:
 
 def _index(stored: StoredIndex, empty: Snapshot) -> FaissIndex | None:
     """The saved vectors; None when it was saved for a ranker without any, or without tools."""
+    dimension = stored.manifest.dimension
+    if dimension is None:
+        return None
     from semantic_toolsearch.index.faiss import FaissIndex
 
-    dimension = stored.manifest.dimension
-    if VECTORS not in stored.files or dimension is None:
-        return None
     # The embedder's own dimension is not asked for: a remote one may have to be called for it.
     stored.require(embedder=empty.embedder.id, dimension=dimension, recipe=RECIPE)
     return FaissIndex.from_bytes(stored.file(VECTORS), size=stored.manifest.tools, dimension=dimension)

@@ -60,6 +60,9 @@ _HANGUL: Final = re.compile("[\u1100-\u11ff\uac00-\ud7af]+")
 _CYRILLIC: Final = re.compile("[\u0400-\u04ff]")
 _ARABIC: Final = re.compile("[\u0600-\u06ff]")
 _ARABIC_MARKS: Final = re.compile("[\u0610-\u061a\u0640\u064b-\u065f\u0670]")
+_REMEMBERED_CHUNK: Final = 40
+"""Longer pieces are not kept in memory: they are data that comes once, and could be megabytes."""
+
 _PLURAL_WITHOUT_VOWEL: Final = re.compile("[bcdfghjklmnpqrstvwxz]{2,}(?<!s)s")
 
 
@@ -75,17 +78,23 @@ def tokenize(text: str, *, keep_stop_words: bool = False) -> list[str]:
     """
     tokens: list[str] = []
     for chunk in _clean(text).split():
-        words = [
-            form
-            for run in _runs(chunk)
-            for word in map(fold, split_identifier(run))
-            if keep_stop_words or word not in STOP_WORDS
-            for form in _index_forms(word)
-        ]
-        known = {*words, ""}
-        tokens += [whole for whole in dict.fromkeys(_wholes(chunk)) if whole not in known]
-        tokens += words
+        read = _chunk_tokens if len(chunk) <= _REMEMBERED_CHUNK else _chunk_tokens.__wrapped__
+        tokens += read(chunk, keep_stop_words)
     return tokens
+
+
+@lru_cache(maxsize=65_536)
+def _chunk_tokens(chunk: str, keep_stop_words: bool) -> tuple[str, ...]:
+    """The tokens of one piece of text without white space; most words of a catalog occur many times."""
+    words = [
+        form
+        for run in _runs(chunk)
+        for word in map(fold, split_identifier(run))
+        if keep_stop_words or word not in STOP_WORDS
+        for form in _index_forms(word)
+    ]
+    known = {*words, ""}
+    return (*(whole for whole in dict.fromkeys(_wholes(chunk)) if whole not in known), *words)
 
 
 def _clean(text: str) -> str:

@@ -122,7 +122,17 @@ def test_explain_writes_the_same_as_json(toolsearch, shop):
     content = json.loads(toolsearch("explain", NEED, "shop.create_refund", shop, "--json").stdout)
     assert content["verdict"] == "returned"
     assert content["rank"] == 1
-    assert set(content) == {"query", "name", "verdict", "rank", "score", "arms", "reason"}
+    assert set(content) == {
+        "query",
+        "name",
+        "verdict",
+        "rank",
+        "score",
+        "arms",
+        "reason",
+        "fields",
+        "degraded",
+    }
 
 
 def test_x07_explain_reveals_nothing_of_an_invisible_tool(toolsearch, shop):

@@ -51,3 +51,7 @@ def explain(
     out.print(plain(explanation.reason))
     for arm, score in explanation.arms.items():
         out.print(f"  {arm:<12} {score:.3f}", markup=False)
+    for field, words in explanation.fields.items():
+        out.print(plain(f"  words in {field}: {', '.join(words)}"))
+    if explanation.degraded:
+        out.print(plain(explanation.degraded))
