@@ -12,7 +12,6 @@ from turn_rounds import (
     GPT,
     INVOICE,
     MODES,
-    PLAIN,
     TOOLS,
     USER,
     USERS,
@@ -63,7 +62,8 @@ def test_e09_a_call_is_the_same_in_every_mode_however_it_comes(api, mode, way):
 def test_e09_five_modes_give_five_equal_calls():
     calls = []
     for api, mode in (
-        ("responses", "full"), ("anthropic", "hosted"), ("anthropic", "reference"), ("responses", "output"), ("chat", "stub")
+        ("responses", "full"), ("anthropic", "hosted"), ("anthropic", "reference"), ("responses", "output"),
+        ("chat", "stub"),
     ):  # fmt: skip
         found = Search("gauge number 3 tool_03", paths=("tool_03",))
         steps = [*([] if mode == "full" else [found]), Call("tool_03", {"gauge_03": "north"}), Say("Done.")]
@@ -174,7 +174,8 @@ def test_e71_the_first_use_costs_one_more_model_call_and_the_second_none(api):
 @pytest.mark.parametrize(("api", "mode"), NAMED)
 def test_c22_loaded_names_keep_the_order_in_which_they_were_first_seen(api, mode):
     steps = [
-        Search("letter to a person", limit=1, paths=("send_email",)), Search("bill", limit=1, paths=("create_invoice",)),
+        Search("letter to a person", limit=1, paths=("send_email",)),
+        Search("bill", limit=1, paths=("create_invoice",)),
         Search("letter person", limit=1, paths=("send_email",)), Say("Done."),
     ]  # fmt: skip
     with LoopbackProvider(steps) as server:
@@ -311,9 +312,8 @@ def _call(api, identity, name, arguments):
     if api == "responses":
         return {"type": "function_call", "call_id": identity, "name": name, "arguments": text}
     function = {"name": name, "arguments": text}
-    return {
-        "role": "assistant", "content": None, "tool_calls": [{"id": identity, "type": "function", "function": function}],
-    }  # fmt: skip
+    calls = [{"id": identity, "type": "function", "function": function}]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
 def _output(api, identity, text):
