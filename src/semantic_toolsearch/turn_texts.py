@@ -41,6 +41,8 @@ def note(
     mode: Mode, result: SearchResult, loaded: Sequence[str], available: Sequence[Hit], misses: int
 ) -> str:
     """What the model can do after a search."""
+    if result.outcome != "matched" and not result.total:
+        return "There are no tools to search here. Go on without, or tell the user that there is no tool for this."
     if result.outcome == "browse":
         return "These are names only; nothing was loaded. Search for what you need, or load tools by their names."
     sentences = []
