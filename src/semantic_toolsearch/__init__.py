@@ -12,6 +12,8 @@ from semantic_toolsearch._version import __version__
 
 if TYPE_CHECKING:
     from semantic_toolsearch.catalog import Catalog as Catalog
+    from semantic_toolsearch.compaction import compact as compact
+    from semantic_toolsearch.compaction import compaction_note as compaction_note
     from semantic_toolsearch.config import SearchConfig as SearchConfig
     from semantic_toolsearch.definitions import ToolDefinition as ToolDefinition
     from semantic_toolsearch.definitions import tool as tool
@@ -20,7 +22,11 @@ if TYPE_CHECKING:
     from semantic_toolsearch.embedding import OnnxEmbedder as OnnxEmbedder
     from semantic_toolsearch.embedding import OpenAICompatibleEmbedder as OpenAICompatibleEmbedder
     from semantic_toolsearch.embedding import SentenceTransformerEmbedder as SentenceTransformerEmbedder
+    from semantic_toolsearch.errors import ConfigError as ConfigError
     from semantic_toolsearch.errors import ToolSearchError as ToolSearchError
+    from semantic_toolsearch.exchange import ToolCall as ToolCall
+    from semantic_toolsearch.exchange import TurnPlan as TurnPlan
+    from semantic_toolsearch.loaded import SessionStore as SessionStore
     from semantic_toolsearch.rankers import Ranker as Ranker
     from semantic_toolsearch.rankers import Ranking as Ranking
     from semantic_toolsearch.report import CatalogReport as CatalogReport
@@ -28,8 +34,20 @@ if TYPE_CHECKING:
     from semantic_toolsearch.results import Hit as Hit
     from semantic_toolsearch.results import SearchResult as SearchResult
     from semantic_toolsearch.toolsearch import ToolSearch as ToolSearch
+    from semantic_toolsearch.trimming import clear_outputs as clear_outputs
+    from semantic_toolsearch.trimming import fit_history as fit_history
+    from semantic_toolsearch.turn import Turn as Turn
 
 _HOMES = {
+    "ConfigError": "errors",
+    "SessionStore": "loaded",
+    "ToolCall": "exchange",
+    "Turn": "turn",
+    "TurnPlan": "exchange",
+    "clear_outputs": "trimming",
+    "compact": "compaction",
+    "compaction_note": "compaction",
+    "fit_history": "trimming",
     "Catalog": "catalog",
     "CatalogReport": "report",
     "Embedder": "embedding",

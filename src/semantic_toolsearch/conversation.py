@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from semantic_toolsearch import exchange
+from semantic_toolsearch.compaction import is_compaction_note
 from semantic_toolsearch.deferral import plan_turn
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.history import Called, Found, read
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from semantic_toolsearch.snapshot import Snapshot
 
 __all__ = ["TurnOptions", "make_turn"]
+
+_NO_SYSTEM_MESSAGES = ("anthropic", "gemini")
+"""Wire formats whose system text stands beside the messages, where a compaction note has to go as well."""
 
 _NATIVE_FORM = {"anthropic": "references", "responses": "definitions"}
 
@@ -115,13 +119,17 @@ def make_turn(
         if moved:
             warnings.append(f"cache_control was moved off deferred tools: {', '.join(moved)}.")
         messages = anthropic_history.without_gone(messages, {*plan.full, *plan.deferred})
+    notes: list[str] = []
+    if api in _NO_SYSTEM_MESSAGES:
+        notes = [exchange.as_dict(message)["content"] for message in messages if is_compaction_note(message)]
+        messages = [message for message in messages if not is_compaction_note(message)]
     request = replace(request, plan=replace(plan, warnings=tuple(warnings)))
     state = TurnState(_misses(events), gone, options.held, store, options.session)
 
     def again(following: list[Any], held: tuple[str, ...]) -> Turn:
         return make_turn(snapshot, following, replace(options, tool_choice=None, held=held), visible, store)
 
-    turn = Turn(snapshot, request, messages, state, visible, again)
+    turn = Turn(snapshot, request, messages, notes, state, visible, again)
     if options.validate:
         require_valid(turn, options)
     return turn

@@ -210,7 +210,10 @@ def search_tool(*, offer_limit: bool, max_limit: int, namespaces: Sequence[tuple
         listed = ", ".join(f"{name} ({count})" for name, count in namespaces)
         description += f" Searchable: {listed}."
     properties: dict[str, Any] = {
-        "query": {"type": "string", "description": "What the tool should do, or its name; empty lists all names."},
+        "query": {
+            "type": "string",
+            "description": "What the tool should do, or its name; empty lists all names.",
+        },
         "names": {
             "type": "array",
             "items": {"type": "string"},
@@ -224,7 +227,12 @@ def search_tool(*, offer_limit: bool, max_limit: int, namespaces: Sequence[tuple
             "maximum": max_limit,
             "description": "Most tools to load.",
         }
-    parameters = {"type": "object", "properties": properties, "required": ["query"], "additionalProperties": False}
+    parameters = {
+        "type": "object",
+        "properties": properties,
+        "required": ["query"],
+        "additionalProperties": False,
+    }
     return OwnTool(SEARCH_TOOL_NAME, description, parameters)
 
 
@@ -237,7 +245,11 @@ def bridge_tool() -> OwnTool:
             "type": "object",
             "properties": {
                 "name": {"type": "string", "description": "Name of the tool, as tool_search gave it."},
-                "arguments": {"type": "object", "description": "Arguments of the tool.", "additionalProperties": True},
+                "arguments": {
+                    "type": "object",
+                    "description": "Arguments of the tool.",
+                    "additionalProperties": True,
+                },
             },
             "required": ["name", "arguments"],
             "additionalProperties": False,
@@ -262,32 +274,27 @@ def search_record(
         note: What the model can do now, in one or two sentences.
         schemas: Full schemas by wire name, where the result carries them.
     """
-    record: dict[str, Any] = {"query": result.query, "tools": [], "loaded": list(loaded), "note": note}
-    shown = {hit.name: hit for hit in result.tools}
-    for name in loaded:
-        entry: dict[str, Any] = {"name": name, "description": _shortened(shown[name].tool.description)}
-        if schemas is not None and name in schemas:
-            entry["parameters"] = schemas[name]
-        record["tools"].append(entry)
-    if available:
-        record["available"] = list(available)
-    if result.hints:
-        record["hints"] = [
-            {"name": hit.name, "description": _shortened(hit.tool.description, 160)} for hit in result.hints
-        ]
-    if result.names:
-        record["names"] = list(result.names)
-    if result.namespaces:
-        record["namespaces"] = dict(result.namespaces)
-    if result.outcome != "matched":
-        record["total"] = result.total
-    if result.unknown:
-        record["unknown"] = [{"name": unknown.name, "nearest": list(unknown.nearest)} for unknown in result.unknown]
-    if result.notes:
-        record["notes"] = list(result.notes)
-    if result.degraded:
-        record["degraded"] = True
-    return record
+    shown = {hit.name: hit.tool.description for hit in result.tools}
+    tools: list[dict[str, Any]] = [{"name": name, "description": _shortened(shown[name])} for name in loaded]
+    for entry in tools:
+        if schemas is not None and entry["name"] in schemas:
+            entry["parameters"] = schemas[entry["name"]]
+    hints = [{"name": hit.name, "description": _shortened(hit.tool.description, 160)} for hit in result.hints]
+    unknown = [{"name": each.name, "nearest": list(each.nearest)} for each in result.unknown]
+    optional = {
+        "available": list(available),
+        "hints": hints,
+        "names": list(result.names),
+        "namespaces": dict(result.namespaces),
+        "total": None if result.outcome == "matched" else result.total,
+        "unknown": unknown,
+        "notes": list(result.notes),
+        "degraded": result.degraded is not None,
+    }
+    record: dict[str, Any] = {"query": result.query, "tools": tools, "loaded": list(loaded), "note": note}
+    return record | {
+        key: value for key, value in optional.items() if value or (key == "total" and value is not None)
+    }
 
 
 def as_dict(value: Any) -> Any:
@@ -295,7 +302,9 @@ def as_dict(value: Any) -> Any:
     for method in ("to_dict", "model_dump"):
         dump = getattr(value, method, None)
         if callable(dump) and not isinstance(value, type):
-            return dump(mode="json") if method == "to_dict" else dump(mode="json", by_alias=True, exclude_unset=True)
+            # SDK objects with parts that the SDK does not know yet are passed on as they are, without a warning.
+            quiet: dict[str, Any] = {"mode": "json", "warnings": False}
+            return dump(**quiet) if method == "to_dict" else dump(**quiet, by_alias=True, exclude_unset=True)
     return value
 
 

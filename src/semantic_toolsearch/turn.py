@@ -90,7 +90,8 @@ class Turn:
 
     Attributes:
         tools: The request's ``tools`` list.
-        instructions: A note for the system prompt; empty where the provider searches or nothing is deferred.
+        instructions: A note for the system prompt; empty where the provider searches or nothing is deferred. It holds
+            compaction notes where messages cannot.
         messages: The conversation as it can be sent: what names tools that are gone is left out, all else is the
             caller's own objects.
         plan: What is sent in full, what is deferred, who searches, and why.
@@ -101,6 +102,7 @@ class Turn:
         snapshot: Snapshot,
         request: TurnRequest,
         messages: list[Any],
+        notes: Sequence[str],
         state: TurnState,
         visible: np.ndarray[Any, np.dtype[np.bool_]] | None,
         again: Callable[[list[Any], tuple[str, ...]], Turn],
@@ -114,7 +116,8 @@ class Turn:
         self.plan: TurnPlan = request.plan
         self.tools: list[dict[str, Any]] = self._provider.render(request)
         self.messages = messages
-        self.instructions = INSTRUCTIONS.get(request.plan.mode, "") if request.plan.search == "ours" else ""
+        own = INSTRUCTIONS.get(request.plan.mode, "") if request.plan.search == "ours" else ""
+        self.instructions = "\n".join(filter(None, (own, *notes)))
 
     @cached_property
     def cache_key(self) -> str:

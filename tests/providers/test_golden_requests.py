@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 import pytest
 from wire_requests import (
     CANONICAL_STUB,
-    OPENAI_STUB,
     GOLDEN,
     LIB,
+    OPENAI_STUB,
     PROVIDERS,
     SHOP,
     golden_of,
