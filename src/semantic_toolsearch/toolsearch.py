@@ -257,16 +257,16 @@ class ToolSearch:
         """An agent whose core tools stay in full and whose user's tools are deferred once there are many.
 
         Args:
-            core: The harness's own tools, which count as little as they are deferred.
+            core: The harness's own tools.
             tools: The user's tools.
-            threshold: Number of the user's tools from which they are deferred.
+            threshold: Number of tools, the harness's own among them, from which the user's are deferred.
             options: As for ``ToolSearch``.
         """
         own, user = Catalog(core), Catalog(tools)
         search = cls(Catalog([*own, *user]), **options)
         named = [search.catalog.wire_names[search.catalog.position(name)] for name in own.wire_names]
         others = [name for name in search.catalog.wire_names if name not in named]
-        if len(others) < threshold:
+        if len(search.catalog) < threshold:
             return search.agent(never_defer=search.catalog.wire_names)
         return search.agent(never_defer=named, deferred_tools=others)
 

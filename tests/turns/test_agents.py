@@ -32,7 +32,7 @@ def test_c06_agents_share_one_index(files):
     assert search.stats().embedded == len(files)
 
 
-@pytest.mark.parametrize(("count", "deferred"), [(8, 0), (16, 16)])
+@pytest.mark.parametrize(("count", "deferred"), [(8, 0), (9, 9)])
 def test_c08_a_harness_defers_the_users_tools_once_there_are_many(files, many, count, deferred):
     agent = ToolSearch.harness(core=files, tools=many(count), threshold=15, ranker="bm25", cache=False)
     plan = agent.turn([], model=LLAMA).plan
