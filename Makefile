@@ -30,7 +30,7 @@ check-data: $(DEV) | data
 	$(BIN)/python -m pytest -m data -rs
 
 eval: $(DEV) | data
-	$(BIN)/python eval/ranking.py $(TOOLSEARCH_DATA) --split test --out eval/reports/ranking
+	$(BIN)/python eval/ranking.py $(TOOLSEARCH_DATA) --split test --most 400 --out eval/reports/ranking
 
 bench: $(CORE)
 	$(BIN)/toolsearch bench
