@@ -136,6 +136,9 @@ def _check_visible(ranker: Ranker, query: str, size: int) -> None:
         alone = _rank(ranker, query, 1, size, np.arange(size) == position)
         found = alone.positions.tolist() == [position]
         require(found, f"{query[:30]!r}: the best tool is not found when it is the only one visible")
+        others = _rank(ranker, query, 1, size, np.arange(size) != position)
+        kept = len(others) == min(1, len(everything) - 1)
+        require(kept, f"{query[:30]!r}: hidden tools count against the limit, so that visible ones are lost")
 
 
 def _check_explanation(ranker: Ranker, query: str) -> None:
