@@ -15,6 +15,7 @@ __all__ = [
     "Hit",
     "Outcome",
     "SearchResult",
+    "Stats",
     "UnknownName",
     "Verdict",
 ]
@@ -139,6 +140,28 @@ class Explanation:
     reason: str
     fields: dict[str, tuple[str, ...]] = field(default_factory=dict)
     degraded: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What a ``ToolSearch`` holds.
+
+    Attributes:
+        registered: Usable tools.
+        quarantined: Definitions that could not be used.
+        indexed: Tools that the ranker can find: those in the vector index (0 before it is built, and while
+            the embedding model fails), or all where the ranker uses no vectors.
+        embedded: Texts that the model had to embed to build this generation.
+        from_cache: Texts whose vectors were known already.
+        generation: Number of the catalog snapshot.
+    """
+
+    registered: int
+    quarantined: int
+    indexed: int
+    embedded: int
+    from_cache: int
+    generation: int
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

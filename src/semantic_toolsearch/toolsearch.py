@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from semantic_toolsearch.asking import find
@@ -12,7 +10,9 @@ from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.config import DEFAULT_THRESHOLD, SearchConfig
 from semantic_toolsearch.dense import Unavailable
 from semantic_toolsearch.embedding import EmbeddingCache, resolve_embedder
+from semantic_toolsearch.embedding.cache import open_cache
 from semantic_toolsearch.errors import ConfigError, EmbedderError
+from semantic_toolsearch.results import Stats
 from semantic_toolsearch.snapshot import RankerSpec, Snapshot, check_ranker
 from semantic_toolsearch.visible import visible_mask
 
@@ -30,29 +30,7 @@ if TYPE_CHECKING:
     from semantic_toolsearch.turn import Turn
     from semantic_toolsearch.visible import VisibleTools
 
-__all__ = ["Stats", "ToolSearch"]
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What a ``ToolSearch`` holds.
-
-    Attributes:
-        registered: Usable tools.
-        quarantined: Definitions that could not be used.
-        indexed: Tools that the ranker can find: those in the vector index (0 before it is built, and while
-            the embedding model fails), or all where the ranker uses no vectors.
-        embedded: Texts that the model had to embed to build this generation.
-        from_cache: Texts whose vectors were known already.
-        generation: Number of the catalog snapshot.
-    """
-
-    registered: int
-    quarantined: int
-    indexed: int
-    embedded: int
-    from_cache: int
-    generation: int
+__all__ = ["ToolSearch"]
 
 
 class ToolSearch:
@@ -100,7 +78,7 @@ class ToolSearch:
         if isinstance(spec, str):
             config = config.but(ranker=spec)
         catalog = tools if isinstance(tools, Catalog) else Catalog(tools, strict=strict)
-        self._snapshot = Snapshot(catalog, spec, config, resolve_embedder(embedder), _cache(cache))
+        self._snapshot = Snapshot(catalog, spec, config, resolve_embedder(embedder), open_cache(cache))
         self._replacing = threading.Lock()
         self.sessions: SessionStore | None = None
         if config.session_store is not None:
@@ -406,18 +384,3 @@ def _prepare(snapshot: Snapshot, progress: Callable[[int, int], None] | None = N
     except Unavailable:
         # The dense half has logged it and will try again; until then searches say that they are degraded.
         return
-
-
-def _cache(cache: EmbeddingCache | str | PathLike[str] | bool | None) -> EmbeddingCache | None:
-    if cache is False:
-        return None
-    if cache is None or cache is True:
-        return EmbeddingCache()
-    if isinstance(cache, EmbeddingCache):
-        return cache
-    try:
-        return EmbeddingCache(Path(cache))
-    except TypeError:
-        raise ConfigError(
-            f"cache is a {type(cache).__name__}; pass a path, an EmbeddingCache, False for none, or nothing."
-        ) from None

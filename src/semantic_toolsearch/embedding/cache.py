@@ -193,3 +193,23 @@ def _checksum(embedder_id: str, text_hash: str, vector: bytes) -> bytes:
     digest = hashlib.blake2b(f"{embedder_id}\0{text_hash}\0".encode(), digest_size=16)
     digest.update(vector)
     return digest.digest()
+
+
+def open_cache(cache: EmbeddingCache | str | os.PathLike[str] | bool | None) -> EmbeddingCache | None:
+    """The cache that a user names: None or True for the user's folder, a path, a cache itself, False for none.
+
+    Raises:
+        ConfigError: It is something else.
+    """
+    if cache is False:
+        return None
+    if cache is None or cache is True:
+        return EmbeddingCache()
+    if isinstance(cache, EmbeddingCache):
+        return cache
+    try:
+        return EmbeddingCache(Path(cache))
+    except TypeError:
+        raise ConfigError(
+            f"cache is a {type(cache).__name__}; pass a path, an EmbeddingCache, False for none, or nothing."
+        ) from None
