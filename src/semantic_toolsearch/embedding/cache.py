@@ -159,12 +159,13 @@ class EmbeddingCache:
 
 def _prepare(connection: sqlite3.Connection) -> None:
     """Create the table in a new file; refuse a file that is not this cache."""
-    application, version = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-    )
+    # One statement reads one state: between two of them another process may have made the table.
+    application, version, tables = connection.execute(
+        "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), "
+        "(SELECT count(*) FROM sqlite_master)"
+    ).fetchone()
     if (application, version) == (_APPLICATION, _FORMAT):
         return
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if application not in (0, _APPLICATION) or version not in (0, _FORMAT) or (application == 0 and tables):
         raise sqlite3.DatabaseError(f"not an embedding cache of format {_FORMAT}")
     _use_write_ahead_log(connection)
