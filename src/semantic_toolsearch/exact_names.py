@@ -95,7 +95,9 @@ def unwrapped(text: str) -> str:
 
 def _bearers(catalog: Catalog, found: tuple[int, ...], name: str) -> tuple[int, ...]:
     """Those of ``found`` whose raw name this is, but for upper and lower case."""
-    return tuple(place for place in found if catalog[place].name.strip().casefold() == name.casefold())
+    return tuple(
+        place for place in found if catalog.identities[place][1].strip().casefold() == name.casefold()
+    )
 
 
 def _has_space(text: str) -> bool:

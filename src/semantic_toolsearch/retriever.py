@@ -164,8 +164,8 @@ class Retriever:
                 more = f" and {len(places) - 5} more" if len(places) > 5 else ""
                 notes.append(f"{name!r} is the name of {len(places)} tools: {bearers}{more}.")
             elif not places:
-                known = self._visible_names(visible) if len(unknown) < _MOST_SUGGESTIONS else []
-                unknown.append(UnknownName(name, nearest(name, known)))
+                similar = self._nearest(name, visible) if len(unknown) < _MOST_SUGGESTIONS else ()
+                unknown.append(UnknownName(name, similar))
         tools = [_Candidate(place, EXACT_NAME_BONUS, named="whole") for place in found]
         return self._result(wanted, visible, tools, unknown=tuple(unknown), notes=tuple(notes))
 
@@ -288,6 +288,15 @@ class Retriever:
             if places:
                 return literal or tuple(sorted(places, key=self._tie_order.__getitem__))
         return ()
+
+    def _nearest(self, name: str, visible: Visible | None) -> tuple[str, ...]:
+        """Wire names of at most three visible tools whose wire name or raw name looks like this one."""
+        wire_of: dict[str, str] = {}
+        for place in self._visible_places(visible):
+            wire = self.catalog.wire_names[place]
+            wire_of[wire] = wire
+            wire_of.setdefault(self.catalog.identities[place][1], wire)
+        return tuple(dict.fromkeys(wire_of[found] for found in nearest(name, sorted(wire_of), limit=6)))[:3]
 
     def _result(
         self,
