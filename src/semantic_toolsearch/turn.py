@@ -19,7 +19,7 @@ from semantic_toolsearch.accounting import TurnTokens, turn_tokens
 from semantic_toolsearch.asking import find
 from semantic_toolsearch.deferral import search_mask
 from semantic_toolsearch.errors import ArgumentsError
-from semantic_toolsearch.history import Found, read
+from semantic_toolsearch.history import Found, Searched, read
 from semantic_toolsearch.loaded import Resolver, named
 from semantic_toolsearch.names import nearest
 from semantic_toolsearch.providers import anthropic, gemini, openai_chat, openai_responses
@@ -29,6 +29,7 @@ from semantic_toolsearch.turn_texts import (
     INSTRUCTIONS,
     forbidden_to_programs,
     gone,
+    ignored_deferral,
     note,
     refused,
     unknown_tool,
@@ -196,6 +197,22 @@ class Turn:
         parsed = self._parse(response)
         return not parsed.resume and not (parsed.complete and (parsed.calls or parsed.searches))
 
+    def notices(self, response: Any) -> tuple[str, ...]:
+        """What the programmer should know of a response: that the way to the model seems to ignore deferral.
+
+        The sign is a call of a deferred tool that nothing has loaded, in a response without any hosted search. Some
+        gateways accept the fields, send the model everything, and charge for it.
+        """
+        if self.plan.mode != "hosted":
+            return ()
+        if any(isinstance(event, Searched) and event.hosted for event in read(self._said(response))):
+            return ()
+        unloaded = set(self.plan.deferred) - set(self.plan.loaded)
+        places = (self._place(call) for call in self._parse(response).calls)
+        names = [self._snapshot.catalog.wire_names[place] for place in places if place is not None]
+        called = [name for name in dict.fromkeys(names) if name in unloaded]
+        return (ignored_deferral(called),) if called else ()
+
     def check(self, call: RawCall) -> ToolCall:
         """The call to run that a call on the wire means.
 
@@ -251,14 +268,17 @@ class Turn:
 
     def _found_by_provider(self, response: Any) -> set[str]:
         """Wire names that hosted searches of this very response found: the calls beside them know the schemas."""
+        resolve = Resolver(self._snapshot.catalog)
+        found = [event for event in read(self._said(response)) if isinstance(event, Found)]
+        places = [resolve(name) for event in found for name in named(event)]
+        return {self._snapshot.catalog.wire_names[place] for place in places if place is not None}
+
+    def _said(self, response: Any) -> Sequence[Any]:
+        """A response as the messages or items that it adds to the conversation."""
         body = exchange.as_dict(response)
         if self.plan.api == "responses":
-            said = body["output"] or ()
-        else:
-            said = [{"role": "assistant", "content": body.get("content")}]
-        resolve = Resolver(self._snapshot.catalog)
-        places = [resolve(name) for event in read(said) if isinstance(event, Found) for name in named(event)]
-        return {self._snapshot.catalog.wire_names[place] for place in places if place is not None}
+            return list(body["output"] or ())
+        return [{"role": "assistant", "content": body.get("content")}]
 
     def _search(self, search: SearchCall, misses: int) -> dict[str, Any]:
         """The record of one answered search."""

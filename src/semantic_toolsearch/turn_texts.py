@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from semantic_toolsearch.exchange import Mode
     from semantic_toolsearch.results import Hit, SearchResult
 
-__all__ = ["INSTRUCTIONS", "forbidden_to_programs", "gone", "note", "refused", "unknown_tool"]
+__all__ = [
+    "INSTRUCTIONS",
+    "forbidden_to_programs",
+    "gone",
+    "ignored_deferral",
+    "note",
+    "refused",
+    "unknown_tool",
+]
 
 INSTRUCTIONS: Final[dict[str, str]] = {
     "stub": (
@@ -93,4 +101,12 @@ def refused(name: str, parameters: dict[str, Any]) -> str:
     schema = json.dumps(parameters, ensure_ascii=False)
     return (
         f"{name} was not loaded, so nothing was run. It is loaded now; call it again by this schema: {schema}"
+    )
+
+
+def ignored_deferral(names: Sequence[str]) -> str:
+    """For the programmer: the model called deferred tools at once."""
+    return (
+        f"The model called {', '.join(names)} without any search, although nothing had loaded it: the way to the model "
+        "seems to ignore deferral and to send every schema. Name it with transport=, or use prefer='client'."
     )

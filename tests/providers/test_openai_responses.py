@@ -27,7 +27,6 @@ from semantic_toolsearch.exchange import RawCall, SearchCall, TurnRequest
 from semantic_toolsearch.providers.openai_responses import (
     cache_key,
     call_result,
-    called_unsearched,
     parse,
     render,
     resolve,
@@ -465,29 +464,6 @@ def test_e44_o16_a_call_is_answered_by_its_id_and_its_caller_goes_back():
     custom = call_result(RawCall("call_7", "sql", None, {}, raw={"type": "custom_tool_call"}), "ok")
     assert custom["type"] == "custom_tool_call_output"
     assert call_result(RawCall("c", "x", None, {}), "cut \ud83d")["output"].encode()
-
-
-def test_bc47_a_deferred_tool_called_without_any_search_is_the_sign_of_ignored_deferral():
-    request = request_of(CRM, "hosted")
-    call = {
-        "type": "function_call",
-        "call_id": "c",
-        "name": "list_open_orders",
-        "namespace": "crm",
-        "arguments": "{}",
-    }
-    search = [
-        {"type": "tool_search_call", "arguments": {"paths": ["crm"]}},
-        {"type": "tool_search_output", "tools": []},
-    ]
-    assert called_unsearched({"output": [call]}, request) == ("crm__list_open_orders",)
-    assert called_unsearched({"output": [*search, call]}, request) == ()
-    loaded = request_of(CRM, "hosted", loaded=("crm__list_open_orders",))
-    assert called_unsearched({"output": [call]}, loaded) == ()
-    full = request_of([{**found, "defer": "never"} for found in CRM], "hosted")
-    assert called_unsearched({"output": [{**call, "name": "fx_rate", "namespace": None}]}, full) == ()
-    stub = {**call, "name": "crm__list_open_orders", "namespace": None}
-    assert called_unsearched({"output": [stub]}, request_of(CRM, "stub")) == ()
 
 
 def test_the_catalog_is_not_altered_and_the_callers_entries_are_copied():

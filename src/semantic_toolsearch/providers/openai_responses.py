@@ -14,21 +14,19 @@ from semantic_toolsearch.providers.base import (
     check_plan,
     json_text,
     own_tools,
-    response_of,
     tools_named,
     unloaded_names,
 )
 from semantic_toolsearch.providers.openai_entries import client_search, entry_of, own_function, stub_of
 from semantic_toolsearch.providers.openai_namespaces import namespaces_of
 from semantic_toolsearch.providers.openai_output import call_result, output_item, parse
-from semantic_toolsearch.providers.openai_stream import PROVIDER, assemble
+from semantic_toolsearch.providers.openai_stream import assemble
 
 __all__ = [
     "MODES",
     "assemble",
     "cache_key",
     "call_result",
-    "called_unsearched",
     "parse",
     "render",
     "resolve",
@@ -109,25 +107,6 @@ def resolve(source: TurnRequest | Catalog, name: str, namespace: str | None = No
     if isinstance(source, Catalog):
         return namespaces_of(source).position(namespace, name)
     return namespaces_of(source.catalog, source.plan.namespace_max).position(namespace, name)
-
-
-def called_unsearched(response: Any, request: TurnRequest) -> tuple[str, ...]:
-    """Return wire names of deferred tools that a response calls though nothing has loaded them.
-
-    Where the provider searches, this is the sign that the transport ignored deferral and sent everything (or,
-    seldom, that the model guessed). It is empty where the response holds any search, and in modes in which a
-    call without a search is in order.
-    """
-    if request.plan.mode not in ("hosted", "output"):
-        return ()
-    output = response_of(response, "output", PROVIDER)["output"] or ()
-    if any(isinstance(item, Mapping) and str(item.get("type")).startswith("tool_search_") for item in output):
-        return ()
-    plan, names = request.plan, request.catalog.wire_names
-    unloaded = set(plan.deferred) - set(plan.loaded)
-    places = (resolve(request, call.name, call.namespace) for call in parse(response).calls)
-    called = (names[place] for place in places if place is not None)
-    return tuple(dict.fromkeys(name for name in called if name in unloaded))
 
 
 def cache_key(tools: Sequence[Mapping[str, Any]]) -> str:
