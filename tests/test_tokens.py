@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semantic_toolsearch.tokens import STOP_WORDS, fold, tokenize
+from semantic_toolsearch.tokens import STOP_WORDS, fold, telling_tokens, tokenize
 
 
 def shares(query, text):
@@ -117,6 +117,19 @@ def test_bc20_punctuation_around_a_word_is_dropped(text):
 )
 def test_x18_words_of_any_script_meet(query, text):
     assert set(tokenize(query)) & set(tokenize(text))
+
+
+@pytest.mark.parametrize(
+    ("query", "text"), [("猫", "查找猫的图片"), ("薬について", "薬の飲み方"), ("雨", "明日の雨量")]
+)
+def test_x18_a_word_may_be_one_ideograph(query, text):
+    assert query[0] in set(tokenize(query)) & set(tokenize(text))
+
+
+def test_x18_an_ideograph_tells_something_only_where_it_is_all_there_is():
+    assert telling_tokens("猫") == ["猫"]
+    assert telling_tokens("查找猫") == ["查找", "找猫"]
+    assert telling_tokens("vitamin c") == tokenize("vitamin c")
 
 
 @pytest.mark.parametrize(("one", "other"), [("パス", "バス"), ("か", "が"), ("й", "и")])

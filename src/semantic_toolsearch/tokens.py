@@ -2,8 +2,8 @@
 
 A token is a folded, stemmed word; a symbol word such as ``c++``, ``.env`` or ``a/b``; an identifier as a
 whole beside its parts (``createinvoice``, ``creat``, ``invoic``); or, in scripts that put no spaces between
-words, a pair of neighbouring characters. Queries and tools go through the same function, so whatever folding
-loses, it loses on both sides.
+words, a pair of neighbouring characters, and each ideograph. Queries and tools go through the same function,
+so whatever folding loses, it loses on both sides.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from semantic_toolsearch.names import split_identifier, squash
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["CLOSING", "OPENING", "STOP_WORDS", "WRAPPING", "fold", "tokenize"]
+__all__ = ["CLOSING", "OPENING", "STOP_WORDS", "WRAPPING", "fold", "telling_tokens", "tokenize"]
 
 OPENING: Final = "([{<\"'`“‘«「『（【*"
 CLOSING: Final = ")]}>\"'`”’»」』）】*.,;:!?…。、，；：！？"
@@ -56,6 +56,7 @@ _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003134f々〆〇]+"
 )
+_IDEOGRAPH: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _HANGUL: Final = re.compile("[\u1100-\u11ff\uac00-\ud7af]+")
 _CYRILLIC: Final = re.compile("[\u0400-\u04ff]")
 _ARABIC: Final = re.compile("[\u0600-\u06ff]")
@@ -95,6 +96,15 @@ def _chunk_tokens(chunk: str, keep_stop_words: bool) -> tuple[str, ...]:
     ]
     known = {*words, ""}
     return (*(whole for whole in dict.fromkeys(_wholes(chunk)) if whole not in known), *words)
+
+
+def telling_tokens(text: str) -> list[str]:
+    """The tokens that tell by themselves what a text is about: without single ideographs, if there are others.
+
+    An ideograph may be a word (猫) and must find it, but most are parts of one and stand in many texts.
+    """
+    tokens = tokenize(text)
+    return [token for token in tokens if not _IDEOGRAPH.fullmatch(token)] or tokens
 
 
 def _clean(text: str) -> str:
@@ -163,6 +173,7 @@ def _index_forms(word: str) -> tuple[str, ...]:
         rest = [part for part in _UNSPACED.split(word) if part]
         return (
             *(pair for run in unspaced for pair in _pairs(run)),
+            *(char for run in unspaced if len(run) > 1 for char in _IDEOGRAPH.findall(run)),
             *(form for part in rest for form in _index_forms(part)),
         )
     if _HANGUL.search(word):

@@ -454,6 +454,19 @@ def test_bc07_word_forms(check, tools, expectations):
         ),
         (
             [
+                t("photoFind", "查找猫的图片"),
+                t("songPlay", "播放一首歌"),
+                t("薬検索", "薬の効き目と飲み方を調べます"),
+            ],
+            [
+                ("loaded", "photoFind", "猫"),
+                ("loaded", "songPlay", "歌"),
+                ("loaded", "薬検索", "薬"),
+                ("first", "薬検索", "薬について知りたい"),
+            ],
+        ),
+        (
+            [
                 t("flightSearch", "ค้นหาเที่ยวบิน"),
                 t("roomBook", "จองห้องพักโรงแรม"),
                 t("moneyChange", "แปลงสกุลเงิน"),
@@ -477,7 +490,7 @@ def test_bc07_word_forms(check, tools, expectations):
             [("loaded", "bill", "भुगतान"), ("loaded", "transfer", "पैसे भेजो")],
         ),
     ],
-    ids=["japanese", "chinese", "thai", "korean", "arabic", "hindi"],
+    ids=["japanese", "chinese", "one ideograph", "thai", "korean", "arabic", "hindi"],
 )
 def test_bc08_x18_texts_without_spaces_and_other_scripts(check, tools, expectations):
     """Kind: languages. A word of the description is found in any script, with or without spaces."""

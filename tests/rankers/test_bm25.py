@@ -69,6 +69,13 @@ def test_coverage_is_the_share_of_words_however_long_the_text():
     assert coverage[2] == 0
 
 
+def test_x18_scattered_ideographs_are_a_match_but_no_coverage():
+    ranker = Bm25Ranker.of(Catalog([t("scattered", "猫 查 找"), t("phrase", "查找猫"), t("other", "天气")]))
+    scattered, phrase, other = ranker.coverage("查找猫")
+    assert (scattered, phrase, other) == (0, 1, 0)
+    assert ranker.scores("查找猫")[1] > ranker.scores("查找猫")[0] > 0
+
+
 @pytest.mark.parametrize("tools", [LIB, LIB[:1], [], [t("...")], [t("翻訳", "文章を翻訳")]], ids=len)
 def test_an_index_survives_its_files(tools):
     built = Bm25Ranker.of(Catalog(tools))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pytest
 
@@ -37,10 +39,19 @@ def test_d23_scores_have_a_zero_and_the_best_stands_first(model, ranker, query):
     assert (np.diff(ranking.scores) <= 1e-6).all()
 
 
+class Arbitrary(HashingEmbedder):
+    """Its meanings have nothing to do with words, so that the two arms disagree as much as they can."""
+
+    def _encode(self, texts):
+        seeds = [zlib.crc32(text.encode()) for text in texts]
+        rows = np.abs([np.random.default_rng(seed).standard_normal(8) for seed in seeds])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
 @pytest.mark.parametrize("query", QUERIES)
 def test_s12_a_small_pool_gives_the_exact_answer(query, monkeypatch):
     """However few are looked at first, the best come out as if all had been looked at."""
-    ranker = hashed(TOOLS).ranker
+    ranker = hashed(TOOLS, embedder=Arbitrary(8)).ranker
     assert isinstance(ranker, HybridRanker)
     visible = np.arange(len(TOOLS)) % 3 > 0
     full = ranker.rank(query, limit=10, visible=visible)
@@ -59,6 +70,26 @@ def test_x05_a_larger_limit_changes_neither_order_nor_confidence(model, query):
         some = ranker.rank(query, limit=limit)
         assert some.positions.tolist() == everything.positions[:limit].tolist()
         assert some.strong.tolist() == everything.strong[:limit].tolist()
+
+
+class SetCosines(HashingEmbedder):
+    """Every text has a set cosine with "alpha beta"."""
+
+    def _encode(self, texts):
+        cosines = np.array(
+            [1 if text == "alpha beta" else 0.33 if "gamma" in text else 0.1 for text in texts]
+        )
+        return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)
+
+
+def test_x05_what_ranks_above_a_sure_answer_is_sure():
+    """By its own evidence the nearest tool is unsure, but the tool below it has every word of the query."""
+    long = t("long", "alpha " + " ".join(f"word{number}" for number in range(200)) + " beta")
+    search = hashed([t("near", "gamma delta"), long, t("short", "alpha")], embedder=SetCosines(2))
+    assert [hit.name for hit in search.search("alpha beta").tools][:2] == ["near", "long"]
+    assert search.explain("alpha beta", "near").arms["cosine"] == pytest.approx(0.33)
+    alone = search.search("alpha beta", visible=["near"])
+    assert (alone.tools, [hit.name for hit in alone.hints]) == ((), ["near"])
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -115,6 +146,33 @@ def test_x18_a_word_in_another_script_is_not_drowned_by_an_english_model(model, 
     ]
     search = ToolSearch([t(*tool) for tool in [*noise, *tools]], embedder=model)
     assert search.search(query).tools[0].name == name
+
+
+JAPANESE = {
+    "天気取得": "指定した都市の天気予報を取得します",
+    "予定追加": "予定をカレンダーに追加します",
+    "予定削除": "カレンダーから予定を削除します",
+    "送金": "口座から相手にお金を送ります",
+    "残高照会": "口座の残高を確認します",
+    "写真編集": "写真の明るさを変えます",
+    "音楽再生": "曲を再生します",
+    "宿予約": "ホテルの部屋を予約します",
+    "病院検索": "近くの病院を探します",
+    "会議作成": "会議の案内を作って送ります",
+    "請求書": "請求書を作成します",
+    "在庫確認": "商品の在庫を確認します",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [("来週の予定を削除して", "予定削除"), ("請求書を送って", "請求書"), ("在庫はありますか", "在庫確認")],
+)
+def test_x18_noise_of_an_english_model_loads_nothing_beside_the_match(model, query, name):
+    tools = [t(own, text) for own, text in JAPANESE.items()]
+    result = ToolSearch(tools, embedder=model).search(query)
+    assert [hit.tool.name for hit in result.tools][:1] == [name]
+    assert len(result.tools) <= 3
 
 
 class Failing(HashingEmbedder):

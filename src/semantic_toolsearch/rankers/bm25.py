@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from semantic_toolsearch.documents import lexical_tokens
 from semantic_toolsearch.rankers.protocol import Ranking, Visible, best
-from semantic_toolsearch.tokens import tokenize
+from semantic_toolsearch.tokens import telling_tokens, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -165,7 +165,7 @@ class Bm25Ranker:
 
     def coverage(self, query: str) -> npt.NDArray[np.float32]:
         """float32 ``[n]``: the share of the query's weight whose words each tool has."""
-        return self.index.coverage(tokenize(query))
+        return self.index.coverage(telling_tokens(query))
 
     def explain(self, query: str, position: int) -> dict[str, float]:
         """The tool's share of the query's weight."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from semantic_toolsearch.dense import DenseSearcher, Unavailable
 from semantic_toolsearch.rankers.protocol import Ranking, Visible, best
-from semantic_toolsearch.tokens import tokenize
+from semantic_toolsearch.tokens import telling_tokens
 
 if TYPE_CHECKING:
     from semantic_toolsearch.rankers.bm25 import Bm25Ranker
@@ -78,7 +78,7 @@ class HybridRanker:
         foreign = _is_foreign(query)
         shares, coverage = self._words.scores(query), self._words.coverage(query)
         weight = FOREIGN_WORD_WEIGHT if foreign else _word_weight(visible, len(shares))
-        complete = (coverage >= FULL_COVERAGE) & (len(set(tokenize(query))) == 1)
+        complete = (coverage >= FULL_COVERAGE) & (len(set(telling_tokens(query))) == 1)
         wanted = max(limit, CONFIDENT_DEPTH)
         pool = max(wanted, _POOL)
         while True:
