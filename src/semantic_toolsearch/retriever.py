@@ -185,17 +185,13 @@ class Retriever:
         if not asked:
             reason = "An empty query lists names and ranks nothing."
             return Explanation("", name, "unranked", None, 0.0, {}, reason)
-        judgement = self._judge(
-            asked[0], usable_limit(limit, self.config)[0], visible, pool=len(self.catalog)
-        )
+        most, _ = usable_limit(limit, self.config)
+        judgement = self._judge(asked[0], most, visible, pool=len(self.catalog))
         arms = checked_parts(self.ranker, asked[0], position)
-        rank, candidate = (
-            None,
-            _Candidate(position, reason="The ranker sees nothing in common with the query."),
-        )
-        for place, each in enumerate(judgement.candidates, 1):
-            if each.position == position:
-                rank, candidate = place, each
+        ranks = {each.position: rank for rank, each in enumerate(judgement.candidates, 1)}
+        rank = ranks.get(position)
+        nothing = _Candidate(position, reason="The ranker sees nothing in common with the query.")
+        candidate = nothing if rank is None else judgement.candidates[rank - 1]
         if candidate.named == "whole":
             arms["exact_name"] = EXACT_NAME_BONUS
         return Explanation(
@@ -232,11 +228,11 @@ class Retriever:
     def _ranked(self, query: str, limit: int, visible: Visible | None, pool: int) -> Ranking:
         """The ranker's best visible tools: enough that no other can tie with those that will be shown."""
         size = len(self.catalog)
+        if not self._count(visible):  # nothing to rank, whatever the ranker would make of that
+            return Ranking(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
         shown = limit + self.config.hints
         pool = max(pool, 2 * shown)
         while True:
-            if not self._count(visible):  # nothing to rank, whatever the ranker would make of that
-                return Ranking(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
             answer = checked_rank(self.ranker, query, min(pool, size), size, visible)
             ranking = cleaned(answer, visible)
             if len(answer) < pool or pool >= size:
