@@ -85,8 +85,10 @@ class HybridRanker:
             by_words = best(shares, pool, visible)
             try:
                 near, cosines = self._dense.search(query, pool, visible)
-                with_all = np.flatnonzero(complete if visible is None else complete & visible)
-                unseen = np.setdiff1d(np.union1d(by_words.positions, with_all), near)
+                besides = complete.copy() if visible is None else complete & visible
+                besides[by_words.positions] = True
+                besides[near] = False
+                unseen = np.flatnonzero(besides)
                 cosines = np.concatenate([cosines, self._dense.cosines(query, unseen)]).clip(0.0, 1.0)
             except Unavailable as reason:
                 return Ranking(by_words.positions[:limit], by_words.scores[:limit], degraded=str(reason))
