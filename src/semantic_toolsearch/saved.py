@@ -15,8 +15,9 @@ from semantic_toolsearch.saved_tools import SavedTools, tool_line
 from semantic_toolsearch.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
+    from pathlib import Path
 
     from semantic_toolsearch.index.faiss import FaissIndex
 
@@ -42,15 +43,21 @@ def write_snapshot(path: str | PathLike[str], snapshot: Snapshot) -> None:
         "namespaces": list(catalog.namespaces.items()),
     }
     lines = map(tool_line, catalog.wire_names, hashes, catalog)
-    files = {
-        TOOLS: "".join(f"{line}\n" for line in lines).encode(),
+
+    def write_tools(path: Path) -> None:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in lines)
+
+    # Large files are made when their turn comes: together they would be as much memory as the whole search.
+    files: dict[str, bytes | Callable[[Path], None]] = {
+        TOOLS: write_tools,
         NAMES: json.dumps(names, ensure_ascii=False).encode(),
     }
     if snapshot.uses_words:
         files |= snapshot.words.index.to_files()
     if dense:
         index: FaissIndex = dense.index()  # type: ignore[assignment]  # the only kind that snapshots build or load
-        files[VECTORS] = index.to_bytes()
+        files[VECTORS] = index.write
     manifest = IndexManifest(
         embedder=snapshot.embedder.id if dense else None,
         dimension=index.dimension if dense else None,

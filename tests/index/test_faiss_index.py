@@ -194,3 +194,17 @@ flat.scores(rows[:1], np.arange(500)); graph.search(rows[:1], 20)
 assert len(os.listdir("/proc/self/task")) == before
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("hnsw_from", [1, 10_000])
+def test_a_written_file_holds_the_bytes_of_the_index(tmp_path, hnsw_from):
+    vectors = np.random.default_rng(4).standard_normal((50, 8)).astype(np.float32)
+    index = FaissIndex.build(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), hnsw_from=hnsw_from)
+    index.write(tmp_path / "vectors")
+    assert (tmp_path / "vectors").read_bytes() == index.to_bytes()
+
+
+def test_a_file_that_cannot_be_written_is_an_error_of_the_system(tmp_path):
+    index = FaissIndex.build(np.eye(4, dtype=np.float32))
+    with pytest.raises(OSError, match="FAISS cannot write"):
+        index.write(tmp_path / "missing" / "vectors")

@@ -62,28 +62,32 @@ def embed_documents(
     hashes = [text_hash(text) for text in texts]
     by_hash = dict(zip(hashes, texts, strict=True))
     dimension = embedder.dimension
-    vectors: dict[str, Vector] = {}
+    places = {key: place for place, key in enumerate(by_hash)}
+    unique = np.empty((len(by_hash), dimension), dtype=np.float32)
+    missing = set(by_hash)
     if cache is not None and by_hash:
-        stored = cache.get_many(embedder.id, list(by_hash))
-        vectors = {key: vector for key, vector in stored.items() if _usable(vector, dimension)}
+        for key, vector in cache.get_many(embedder.id, list(by_hash)).items():
+            if _usable(vector, dimension):
+                unique[places[key]] = vector
+                missing.discard(key)
     # Neighbours of one length pad little; the hash makes the order that of the texts, whatever the caller's
     # was.
-    missing = sorted((key for key in by_hash if key not in vectors), key=lambda key: (len(by_hash[key]), key))
-    stats = EmbeddingStats(len(texts), len(by_hash), len(missing), len(vectors))
+    ordered = sorted(missing, key=lambda key: (len(by_hash[key]), key))
+    stats = EmbeddingStats(len(texts), len(by_hash), len(ordered), len(by_hash) - len(ordered))
+    done = stats.from_cache
     if progress is not None:
-        progress(len(vectors), len(by_hash))
-    for start in range(0, len(missing), BATCH):
-        keys = missing[start : start + BATCH]
+        progress(done, len(by_hash))
+    for start in range(0, len(ordered), BATCH):
+        keys = ordered[start : start + BATCH]
         encoded = embedder.encode_document([by_hash[key] for key in keys])
-        fresh = dict(zip(keys, checked(encoded, len(keys), dimension, embedder.id), strict=True))
-        vectors |= fresh
+        fresh = checked(encoded, len(keys), dimension, embedder.id)
+        unique[[places[key] for key in keys]] = fresh
         if cache is not None:
-            cache.put_many(embedder.id, fresh)
+            cache.put_many(embedder.id, dict(zip(keys, fresh, strict=True)))
+        done += len(keys)
         if progress is not None:
-            progress(len(vectors), len(by_hash))
-    matrix = np.empty((len(texts), dimension), dtype=np.float32)
-    for row, key in enumerate(hashes):
-        matrix[row] = vectors[key]
+            progress(done, len(by_hash))
+    matrix = unique if len(by_hash) == len(texts) else unique[[places[key] for key in hashes]]
     return matrix, stats
 
 

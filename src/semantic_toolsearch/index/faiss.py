@@ -9,6 +9,7 @@ so one result more than asked for is fetched, and more while the cut falls betwe
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -120,6 +121,17 @@ class FaissIndex:
         """The index as FAISS writes it, with everything a search depends on."""
         faiss = load_faiss()
         return bytes(faiss.serialize_index(self._owner).data)
+
+    def write(self, path: Path) -> None:
+        """Write what `to_bytes` gives to a file, without a second copy of the vectors in memory.
+
+        Raises:
+            OSError: The system refused; FAISS reports that, a full disk included, as an error of its own.
+        """
+        try:
+            load_faiss().write_index(self._owner, str(path))
+        except RuntimeError as error:
+            raise OSError(f"FAISS cannot write the vector index ({error})") from error
 
     @property
     def kind(self) -> Literal["flat", "hnsw"]:
