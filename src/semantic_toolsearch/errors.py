@@ -16,6 +16,7 @@ A message says what was wrong, where, and what to do about it.
     ├── RankerError              a ranker broke its contract
     ├── ConversationError        a response or a stream that cannot be read
     ├── ArgumentsError           a call's arguments do not fit its tool's schema; the text is for the model
+    ├── DatasetError             evaluation data, or a results file, that cannot be used; names file and line
     ├── McpServerError           a server did not start, answer or list its tools
     └── MissingExtraError        an optional dependency is not installed (also an ImportError)
 
@@ -34,6 +35,7 @@ __all__ = [
     "CatalogError",
     "ConfigError",
     "ConversationError",
+    "DatasetError",
     "DuplicateToolError",
     "EmbedderError",
     "IndexCorruptError",
@@ -147,6 +149,22 @@ class ArgumentsError(ToolSearchError):
     def path(self) -> str:
         """Path of the first problem."""
         return self.problems[0].path if self.problems else ""
+
+
+class DatasetError(ToolSearchError):
+    """Evaluation data or a results file that is missing, malformed or contradicts itself.
+
+    Args:
+        message: What is wrong and what to do.
+        path: The file, or None where the data came from none.
+        line: Its line, from 1, or None where the whole file is meant.
+    """
+
+    def __init__(self, message: str, path: object = None, line: int | None = None) -> None:
+        where = "" if path is None else f"{path}: " if line is None else f"{path}, line {line}: "
+        super().__init__(where + message)
+        self.path = path
+        self.line = line
 
 
 class McpServerError(ToolSearchError):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from semantic_toolsearch.catalog import Catalog
     from semantic_toolsearch.config import SearchConfig
 
-__all__ = ["Retriever"]
+__all__ = ["Candidate", "Judgement", "Retriever"]
 
 _POOL: Final = 50
 """Tools asked of a ranker at first; more are asked for while others may tie with the last that matters."""
@@ -51,8 +51,18 @@ _MOST_SUGGESTIONS: Final = 20
 
 
 @dataclass(slots=True)
-class _Candidate:
-    """One tool while the rules decide about it."""
+class Candidate:
+    """One tool as the rules decide about it.
+
+    Attributes:
+        position: Its place in the catalog.
+        score: The ranker's score in [0, 1], plus ``EXACT_NAME_BONUS`` where the query is its name.
+        strong: Whether the ranker is confident that it answers the query.
+        named: As in ``Hit``.
+        literal: Whether the query is its wire name letter for letter.
+        verdict: What became of it.
+        reason: The verdict in one sentence, with the numbers that decided.
+    """
 
     position: int
     score: float = 0.0
@@ -64,19 +74,26 @@ class _Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judgement:
-    """Every candidate of one query in final order, each with its verdict."""
+class Judgement:
+    """Every candidate of one query in final order, each with its verdict.
 
-    candidates: tuple[_Candidate, ...]
+    Attributes:
+        candidates: The ranked tools, best first, named ones before all others.
+        notes: What the ranker has to say about the query.
+        degraded: Why the ranking is worse than it should be, or None.
+    """
+
+    candidates: tuple[Candidate, ...]
     notes: tuple[str, ...]
     degraded: str | None
 
     @property
-    def returned(self) -> list[_Candidate]:
+    def returned(self) -> list[Candidate]:
+        """The tools that a search loads, best first."""
         return [candidate for candidate in self.candidates if candidate.verdict == "returned"]
 
     @property
-    def hints(self) -> list[_Candidate]:
+    def hints(self) -> list[Candidate]:
         """The unsure ones; none where surer ones had no room."""
         if any(candidate.verdict == "capped" for candidate in self.candidates):
             return []
@@ -166,7 +183,7 @@ class Retriever:
             elif not places:
                 similar = self._nearest(name, visible) if len(unknown) < _MOST_SUGGESTIONS else ()
                 unknown.append(UnknownName(name, similar))
-        tools = [_Candidate(place, EXACT_NAME_BONUS, named="whole") for place in found]
+        tools = [Candidate(place, EXACT_NAME_BONUS, named="whole") for place in found]
         return self._result(wanted, visible, tools, unknown=tuple(unknown), notes=tuple(notes))
 
     def explain(
@@ -190,7 +207,7 @@ class Retriever:
         arms = checked_parts(self.ranker, asked[0], position)
         ranks = {each.position: rank for rank, each in enumerate(judgement.candidates, 1)}
         rank = ranks.get(position)
-        nothing = _Candidate(position, reason="The ranker sees nothing in common with the query.")
+        nothing = Candidate(position, reason="The ranker sees nothing in common with the query.")
         candidate = nothing if rank is None else judgement.candidates[rank - 1]
         if candidate.named == "whole":
             arms["exact_name"] = EXACT_NAME_BONUS
@@ -206,24 +223,44 @@ class Retriever:
             degraded=judgement.degraded,
         )
 
-    def _judge(self, query: str, limit: int, visible: Visible | None, pool: int = _POOL) -> _Judgement:
+    def judge(
+        self, query: str, *, limit: object = None, visible: Visible | None = None, depth: int = _POOL
+    ) -> Judgement:
+        """Rank the tools for one query and decide about each: what ``search`` cuts its result from.
+
+        Args:
+            query: What is asked; a blank one ranks nothing.
+            limit: As in ``search``.
+            visible: As in ``search``.
+            depth: How many tools to rank at least, as far as they have anything in common with the query.
+
+        Raises:
+            RankerError: The ranker raised or broke its contract.
+        """
+        asked, _ = usable_queries([query], patterns=self._takes_patterns)
+        if not asked:
+            return Judgement((), (), None)
+        most, _ = usable_limit(limit, self.config)
+        return self._judge(asked[0], most, visible, max(depth, _POOL))
+
+    def _judge(self, query: str, limit: int, visible: Visible | None, pool: int = _POOL) -> Judgement:
         """Rank, put the named tools first, and decide about each."""
         ranking = self._ranked(query, limit, visible, pool)
         sure = ranking.strong if ranking.strong is not None else [True] * len(ranking)
         candidates = {
-            int(place): _Candidate(int(place), float(score), bool(strong))
+            int(place): Candidate(int(place), float(score), bool(strong))
             for place, score, strong in zip(ranking.positions, ranking.scores, sure, strict=True)
         }
         named = named_tools(self.catalog, query, visible)
         for place in named.mentioned:
-            candidates.setdefault(place, _Candidate(place)).named = "mentioned"
+            candidates.setdefault(place, Candidate(place)).named = "mentioned"
         for place in named.whole:
-            candidate = candidates.setdefault(place, _Candidate(place))
+            candidate = candidates.setdefault(place, Candidate(place))
             candidate.named, candidate.literal = "whole", place == named.literal
             candidate.score += EXACT_NAME_BONUS
         ordered = sorted(candidates.values(), key=self._order)
         self._decide(ordered, limit)
-        return _Judgement(tuple(ordered), ranking.notes, ranking.degraded)
+        return Judgement(tuple(ordered), ranking.notes, ranking.degraded)
 
     def _ranked(self, query: str, limit: int, visible: Visible | None, pool: int) -> Ranking:
         """The ranker's best visible tools: enough that no other can tie with those that will be shown."""
@@ -241,7 +278,7 @@ class Retriever:
                 return ranking
             pool *= 4
 
-    def _order(self, candidate: _Candidate) -> tuple[bool, bool, int, int]:
+    def _order(self, candidate: Candidate) -> tuple[bool, bool, int, int]:
         """Named tools first, the one of this very wire name before all; then by score; then the tie rule."""
         return (
             candidate.named is None,
@@ -250,7 +287,7 @@ class Retriever:
             self._tie_order[candidate.position],
         )
 
-    def _decide(self, ordered: Sequence[_Candidate], limit: int) -> None:
+    def _decide(self, ordered: Sequence[Candidate], limit: int) -> None:
         """Give each candidate its verdict by band, confidence and cap; named tools face the cap alone."""
         top = max((candidate.score for candidate in ordered), default=0.0)
         floor = self.config.band * top - _SAME
@@ -298,7 +335,7 @@ class Retriever:
         self,
         asked: Sequence[str],
         visible: Visible | None,
-        tools: Sequence[_Candidate],
+        tools: Sequence[Candidate],
         **details: Any,
     ) -> SearchResult:
         """``matched`` with tools to load, or ``no_match`` with names to choose from."""
@@ -324,7 +361,7 @@ class Retriever:
             generation=self.generation,
         )
 
-    def _hit(self, candidate: _Candidate) -> Hit:
+    def _hit(self, candidate: Candidate) -> Hit:
         place = candidate.position
         name, tool = self.catalog.wire_names[place], self.catalog[place]
         return Hit(name, tool, candidate.score, place, candidate.named)
@@ -339,9 +376,9 @@ class Retriever:
         return len(self.catalog) if visible is None else int(np.count_nonzero(visible))
 
 
-def _alternating(lists: Sequence[Sequence[_Candidate]]) -> list[_Candidate]:
+def _alternating(lists: Sequence[Sequence[Candidate]]) -> list[Candidate]:
     """The best of each list, then the second of each, no tool twice."""
-    merged: dict[int, _Candidate] = {}
+    merged: dict[int, Candidate] = {}
     for row in zip_longest(*lists):
         for candidate in filter(None, row):
             merged.setdefault(candidate.position, candidate)

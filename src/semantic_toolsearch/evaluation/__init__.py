@@ -1,0 +1,1 @@
+"""The evaluation suite: datasets and arms in, figures with their uncertainty out."""
