@@ -61,5 +61,6 @@ $(CORE): pyproject.toml constraints.txt | $(BIN)/python
 
 $(DEV): pyproject.toml constraints.txt | $(CORE)
 	@echo "Installing what the tests need ..."
-	@$(PIP) install --quiet --constraint constraints.txt --editable '.[mcp,openai]' --group test --group lint --group eval
+	@$(PIP) install --quiet --constraint constraints.txt --editable '.[mcp,openai,eval,hub]' --group test --group lint
+	@$(PIP) install --quiet --constraint constraints.txt --no-deps bfcl-eval  # its data is read, its code never runs
 	@touch $@
