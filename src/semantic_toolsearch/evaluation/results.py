@@ -35,11 +35,13 @@ class QueryRow(_Record):
 
     Attributes:
         id: Its id.
-        gold: Places of its gold tools; empty where nothing fits.
+        answerable: Whether a tool answers it.
+        gold: Places of its usable gold tools.
         slices: Its value on each axis: ``kind``, ``language``, ``script``, ``overlap``, ``gold tools``.
     """
 
     id: str
+    answerable: bool = True
     gold: tuple[int, ...] = ()
     slices: Mapping[str, str] = {}
 

@@ -1,0 +1,89 @@
+"""An ``Evaluation`` in, its results file out, and back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from semantic_toolsearch.errors import DatasetError
+from semantic_toolsearch.evaluation.results import FORMAT, Evaluation
+
+__all__ = ["read_results", "without_times", "write_results", "write_text"]
+
+
+def write_results(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
+    """Write a results file, whole or not at all; keys are sorted, so that equal results are equal bytes.
+
+    Raises:
+        DatasetError: The file cannot be written.
+    """
+    content = json.dumps(evaluation.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
+    write_text(path, content + "\n")
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file, whole or not at all; its folder is made.
+
+    Raises:
+        DatasetError: The file cannot be written.
+    """
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            os.chmod(temporary, 0o644)  # mkstemp makes it private; a report is not
+            os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise DatasetError(f"cannot be written: {error.strerror or error}.", target) from error
+
+
+def read_results(path: str | os.PathLike[str]) -> Evaluation:
+    """Read a results file.
+
+    Raises:
+        DatasetError: It is missing, no results file, or of another format.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise DatasetError(f"cannot be read: {error.strerror or error}.", path) from error
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise DatasetError(f"is not JSON ({error}); give a file that `toolsearch eval run` wrote.", path) from error
+    told = content.get("format") if isinstance(content, dict) else None
+    if told != FORMAT:
+        raise DatasetError(f"is no results file of the format {FORMAT!r}; it says {told!r}.", path)
+    try:
+        return Evaluation.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise DatasetError(f"is damaged at {where}: {first['msg']}. Run the evaluation again.", path) from error
+
+
+def without_times(evaluation: Evaluation) -> dict[str, Any]:
+    """The results as JSON values, without all that differs from run to run."""
+    plain: dict[str, Any] = _timeless(evaluation.model_dump(mode="json"))
+    return plain
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _timeless(item) for key, item in value.items() if key != "times"}
+    if isinstance(value, list):
+        return [_timeless(item) for item in value]
+    return value
