@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from collections.abc import Iterator, Sequence
-from json import JSONDecodeError, detect_encoding
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -82,10 +80,12 @@ def read_sources(files: Sequence[str], commands: Sequence[str]) -> Tools:
         McpServerError: Servers are all there is, and none is up.
         MissingExtraError: The extra `mcp` is not installed.
     """
+    from semantic_toolsearch.tool_files import named_catalog
+
     sources = [read_file(name) for name in files]
     if commands:
         tools = _read_servers(commands, required=not files)
-        sources.append(("", _catalog(tools, "the MCP servers")))
+        sources.append(("", named_catalog(tools, "the MCP servers")))
     return _merged(sources)
 
 
@@ -95,68 +95,17 @@ def read_file(name: str) -> tuple[str, Catalog]:
     Raises:
         CatalogError: See `read_sources`; the message names the file, and the line where it is known.
     """
-    label = "standard input" if name == _STANDARD_INPUT else name
-    try:
-        data = sys.stdin.buffer.read() if name == _STANDARD_INPUT else Path(name).read_bytes()
-    except OSError as error:
-        hint = " A saved index is opened with --index." if Path(name).is_dir() else ""
-        raise CatalogError(f"{label} cannot be read: {error.strerror or error}.{hint}") from error
-    content = _parsed(data, label)
-    if isinstance(content, dict) and "mcpServers" in content:
-        raise CatalogError(f"{label} lists MCP servers, not tools. Start each one with --mcp 'COMMAND'.")
-    return label, _catalog([content] if _is_one_tool(content) else content, label)
+    from semantic_toolsearch.tool_files import catalog_of_json, read_tool_file
 
-
-def _parsed(data: bytes, label: str) -> Any:
-    try:
-        text = data.decode(detect_encoding(data))
-    except UnicodeDecodeError as error:
-        raise CatalogError(f"{label} is no text in UTF-8, -16 or -32 ({error.reason}).") from error
-    text = text.removeprefix("\ufeff")
-    try:
-        return json.loads(text)
-    except JSONDecodeError as error:
-        lines = _json_lines(text, label)
-        if lines is not None:
-            return lines
-        raise _not_json(label, error.lineno, error.colno, error.msg) from error
-    except RecursionError as error:
-        raise CatalogError(f"{label} nests too deep to be read as JSON.") from error
-
-
-def _json_lines(text: str, label: str) -> list[Any] | None:
-    """The values of a file with one JSON value a line; None where the first line is not one."""
-    values: list[Any] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
+    if name == _STANDARD_INPUT:
+        label = "standard input"
         try:
-            values.append(json.loads(line))
-        except (JSONDecodeError, RecursionError) as error:
-            if not values:
-                return None
-            column, reason = getattr(error, "colno", 1), getattr(error, "msg", "nested too deep")
-            raise _not_json(label, number, column, reason) from error
-    return values or None
-
-
-def _not_json(label: str, line: int, column: int, reason: str) -> CatalogError:
-    return CatalogError(f"{label}, line {line}, column {column}: not JSON ({reason}).")
-
-
-def _is_one_tool(content: Any) -> bool:
-    if not isinstance(content, dict) or any(key in content for key in ("tools", "result")):
-        return False
-    return isinstance(content.get("name"), str) or isinstance(content.get("function"), dict)
-
-
-def _catalog(content: Any, label: str) -> Catalog:
-    from semantic_toolsearch.catalog import Catalog
-
-    try:
-        return Catalog(content)
-    except CatalogError as error:
-        raise CatalogError(f"{label}: {error}") from error
+            return label, catalog_of_json(sys.stdin.buffer.read(), label)
+        except OSError as error:
+            raise CatalogError(f"{label} cannot be read: {error.strerror or error}.") from error
+    if Path(name).is_dir():
+        raise CatalogError(f"{name} is a folder. A saved index is opened with --index.")
+    return name, read_tool_file(name)
 
 
 def _read_servers(commands: Sequence[str], *, required: bool) -> list[Any]:
