@@ -1,0 +1,238 @@
+"""Results of tasks in; tables of them out: one over all tasks, one a task, and one for each kind of query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from semantic_toolsearch.evaluation.grids import (
+    Cell,
+    Column,
+    Grid,
+    Legend,
+    Row,
+    best_of,
+    count,
+    duration,
+    mean,
+    percent,
+)
+from semantic_toolsearch.evaluation.results import MEASURES, ArmResult, Evaluation, TaskResult
+
+__all__ = ["ABOUT", "AXES", "MAIN_MEASURE", "overviews", "slice_grids", "task_grid", "unanswerable"]
+
+MAIN_MEASURE: Final = "nDCG@10"
+"""The measure that tables with one figure an arm show: it reads the order of the first ten tools and all gold."""
+
+ABOUT: Final[Mapping[str, str]] = {
+    "hit@1": "Share of the queries whose first tool is gold.",
+    "recall@5": "Share of the gold tools that are among the first five.",
+    "complete@5": "Share of the queries whose gold tools are all among the first five.",
+    "nDCG@10": "How much of the gain of the best possible order the first ten tools have; early places weigh more.",
+    "MRR": "Mean of one over the rank of the first gold tool.",
+    "size": "Mean number of tools that a model would get for a query.",
+    "tokens": "Mean tokens of the definitions of these tools.",
+    "precision": "Mean share of these tools that are gold; 0 for a query that gets none.",
+    "recall": "Share of the gold tools that are among those that a model would get.",
+    "complete": "Share of the queries for which a model would get all gold tools.",
+    "empty": "Share of the answerable queries for which a model would get no tool.",
+    "nothing_loaded": "Share of the dataset's own unanswerable queries for which nothing is loaded.",
+    "nothing_without_gold": "Share of the queries for which nothing is loaded once their gold tools are hidden.",
+    "nothing_for_strangers": "Share of other tasks' queries for which nothing is loaded.",
+    "p50_ms": "Half of the queries took no longer, in milliseconds.",
+    "p95_ms": "95 % of the queries took no longer, in milliseconds.",
+    "build_s": "Seconds to build what answering needs; vectors kept from earlier cost nothing.",
+}
+"""What each figure means, by its key in the results."""
+
+AXES: Final[Mapping[str, str]] = {
+    "kind": "By kind of query",
+    "language": "By language",
+    "script": "By script",
+    "overlap": "By share of the query's words that its gold tools' texts hold",
+    "gold tools": "By number of gold tools",
+    "part": "By part of the source",
+}
+"""Titles of tables, by axis of slices."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A figure beside the rank measures: its key in the results, its column, and how it is written."""
+
+    key: str
+    head: str
+    alone: str
+    group: str
+    write: Callable[[float | None], str]
+
+    def column(self) -> Column:
+        return Column(self.head, ABOUT[self.key], self.group, self.alone)
+
+
+_GOT, _UNFIT, _TIME = "what a model would get", "loads nothing when nothing fits", "time"
+
+_FIGURES: Final = (
+    _Figure("size", "tools", "tools loaded", _GOT, mean),
+    _Figure("tokens", "tokens", "tokens loaded", _GOT, count),
+    _Figure("precision", "precision", "precision", _GOT, percent),
+    _Figure("recall", "recall", "recall", _GOT, percent),
+    _Figure("complete", "all gold", "all gold", _GOT, percent),
+    _Figure("empty", "none", "loads none", _GOT, percent),
+    _Figure("nothing_loaded", "unanswerable", "none if unanswerable", _UNFIT, percent),
+    _Figure("nothing_without_gold", "gold hidden", "none if gold hidden", _UNFIT, percent),
+    _Figure("nothing_for_strangers", "other task's", "none if other task's", _UNFIT, percent),
+    _Figure("p50_ms", "p50 ms", "p50 ms", _TIME, duration),
+    _Figure("p95_ms", "p95 ms", "p95 ms", _TIME, duration),
+    _Figure("build_s", "build s", "build s", _TIME, duration),
+)
+
+
+def unanswerable(task: TaskResult) -> int:
+    """Number of a task's queries that nothing answers."""
+    return sum(not query.answerable for query in task.queries)
+
+
+def overviews(evaluation: Evaluation, shared: Legend) -> list[Grid]:
+    """One row a task, one column an arm: the quality of the order, and of what is loaded, which all arms have."""
+    return [
+        _overview(evaluation, shared, MAIN_MEASURE, f"{MAIN_MEASURE}, in percent"),
+        _overview(evaluation, shared, "complete", "Queries that load all their gold tools, in percent"),
+    ]
+
+
+def task_grid(task: TaskResult, shared: Legend, *, times: bool = True) -> Grid:
+    """One row an arm: rank measures, what a model would get, what happens when nothing fits, times."""
+    worked = [result for result in task.arms if result.failed is None]
+    figures = [
+        figure
+        for figure in _FIGURES
+        if (times or figure.group != _TIME)
+        and any(_figure(result, figure.key) is not None for result in worked)
+    ]
+    columns = (
+        Column("arm", numeric=False),
+        Column("how", "Where its answers come from.", numeric=False),
+        *(Column(measure, ABOUT[measure], "ranking") for measure in MEASURES),
+        *(figure.column() for figure in figures),
+    )
+    best = {measure: best_of(result.measures.get(measure) for result in worked) for measure in MEASURES}
+    rows = []
+    for result in task.arms:
+        name, marks = Cell(f"{shared.letters[result.arm]} {result.arm}"), shared.marks(result)
+        if result.failed is not None:
+            rows.append(Row((name, Cell(result.how)), marks, result.failed))
+            continue
+        cells = [
+            _cell(result.measures.get(measure), result, measure, shared, best[measure])
+            for measure in MEASURES
+        ]
+        cells += [Cell(figure.write(_figure(result, figure.key))) for figure in figures]
+        rows.append(Row((name, Cell(result.how), *cells), marks))
+    return Grid(_task_title(task), columns, tuple(rows), _task_notes(task), keys=2)
+
+
+def slice_grids(task: TaskResult, shared: Legend, measure: str = MAIN_MEASURE) -> list[Grid]:
+    """One table for each axis that tells at least two kinds of queries apart: one row a value, one column an arm."""
+    ranked = [result for result in task.arms if result.failed is None and result.slices]
+    axes = dict.fromkeys(axis for result in ranked for axis in result.slices)
+    order = [*(axis for axis in AXES if axis in axes), *(axis for axis in axes if axis not in AXES)]
+    grids = []
+    for axis in order:
+        values = dict.fromkeys(value for result in ranked for value in result.slices.get(axis, {}))
+        if len(values) < 2:
+            continue
+        rows = []
+        for value in values:
+            figures = [result.slices.get(axis, {}).get(value, {}) for result in ranked]
+            best = best_of(each.get(measure) for each in figures)
+            counts = [each["queries"] for each in figures if "queries" in each]
+            cells = [_slice_cell(each.get(measure), best) for each in figures]
+            rows.append(Row((Cell(value), Cell(count(max(counts, default=0))), *cells)))
+        heads = (Column(shared.head(result.arm), ABOUT[measure]) for result in ranked)
+        columns = (Column(axis, numeric=False), Column("queries"), *heads)
+        title = f"{AXES.get(axis, f'By {axis}')}: {measure}, in percent"
+        grids.append(Grid(title, columns, tuple(rows)))
+    return grids
+
+
+def _overview(evaluation: Evaluation, shared: Legend, figure: str, title: str) -> Grid:
+    rows = []
+    for task in evaluation.tasks:
+        arms = {result.arm: result for result in task.arms}
+        values = {arm: _value(arms.get(arm), figure) for arm in shared.letters}
+        searched = {arm for arm, result in arms.items() if result.returned.get("size", 0) < task.tools}
+        best = best_of(value for arm, value in values.items() if arm in searched)
+        cells = [_cell(values[arm], arms.get(arm), figure, shared, best) for arm in shared.letters]
+        asked = len(task.queries) - unanswerable(task)
+        rows.append(Row((Cell(task.name), Cell(count(task.tools)), Cell(count(asked)), *cells)))
+    columns = (
+        Column("task", numeric=False),
+        Column("tools", "Usable tools of the catalog."),
+        Column("queries", "Answerable queries; the others are no part of the means."),
+        *(Column(shared.head(arm), ABOUT[figure]) for arm in shared.letters),
+    )
+    return Grid(title, columns, tuple(rows))
+
+
+def _task_title(task: TaskResult) -> str:
+    asked = len(task.queries)
+    without = unanswerable(task)
+    queries = f"{count(asked)} queries of the split {task.split}"
+    if without:
+        queries += f", {count(without)} of them unanswerable"
+    return f"{task.name}: {count(task.tools)} tools, {queries}; shares in percent"
+
+
+def _task_notes(task: TaskResult) -> tuple[str, ...]:
+    notes = []
+    for result in task.arms:
+        if result.failed is not None:
+            notes.append(f"{result.arm} failed: {result.failed}")
+        elif result.failures:
+            reasons = _counted(list(result.failures.values()))
+            share = f"{count(len(result.failures))} of {count(len(task.queries))} queries"
+            notes.append(f"{result.arm}: {share} have no answer and count 0: {reasons}.")
+        if result.usage:
+            counts = ", ".join(f"{count(value)} {name}" for name, value in result.usage.items())
+            notes.append(f"{result.arm}: the provider counted {counts}.")
+    if task.unusable:
+        notes.append(f"{count(task.unusable)} definitions cannot be used and are never found.")
+    if task.full_tokens:
+        counted = f" ({task.counted})" if task.counted else ""
+        notes.append(f"All definitions in full are {count(task.full_tokens)} tokens{counted}.")
+    return tuple(notes)
+
+
+def _counted(reasons: Sequence[str], most: int = 3) -> str:
+    counts: dict[str, int] = {}
+    for reason in reasons:
+        counts[reason] = counts.get(reason, 0) + 1
+    ordered = sorted(counts.items(), key=lambda row: -row[1])
+    shown = "; ".join(f"{reason} ({count})" for reason, count in ordered[:most])
+    return shown + (f"; {len(ordered) - most} other reasons" if len(ordered) > most else "")
+
+
+def _value(result: ArmResult | None, figure: str) -> float | None:
+    if result is None or result.failed is not None:
+        return None
+    return result.measures.get(figure, result.returned.get(figure) if figure not in MEASURES else None)
+
+
+def _cell(
+    value: float | None, result: ArmResult | None, measure: str, shared: Legend, best: float | None
+) -> Cell:
+    if result is not None and result.failed is not None:
+        return Cell("failed")
+    if value is None or result is None:
+        return Cell()
+    return Cell(percent(value), shared.beaten(result, measure), value == best, value)
+
+
+def _slice_cell(value: float | None, best: float | None) -> Cell:
+    return Cell() if value is None else Cell(percent(value), best=value == best, share=value)
+
+
+def _figure(result: ArmResult, key: str) -> float | None:
+    return result.returned.get(key, result.times.get(key))
