@@ -161,14 +161,20 @@ def told_apart(tools: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
 
     Public collections hold many tools of one name, as several servers offer them; a catalog keeps the first only.
     """
+    taken = {tool.identity for tool in tools}
     seen: Counter[tuple[str | None, str]] = Counter()
     told = []
     for tool in tools:
-        identity = (tool.namespace, tool.name)
+        identity = tool.identity
         seen[identity] += 1
         if seen[identity] > 1:
-            number = str(seen[identity])
-            namespace = number if tool.namespace is None else f"{tool.namespace} {number}"
+            while (namespace := _numbered(tool.namespace, seen[identity]), tool.name) in taken:
+                seen[identity] += 1
+            taken.add((namespace, tool.name))
             tool = tool.model_copy(update={"namespace": namespace})
         told.append(tool)
     return tuple(told)
+
+
+def _numbered(namespace: str | None, number: int) -> str:
+    return str(number) if namespace is None else f"{namespace} {number}"

@@ -1,0 +1,50 @@
+"""An archive of datasets in; the folder that it is unpacked in, once for all runs, out."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import shutil
+import tarfile
+from pathlib import Path
+
+from semantic_toolsearch.errors import DatasetError
+
+__all__ = ["unpacked"]
+
+
+def unpacked(archive: Path) -> Path:
+    """Return the folder with the archive's content; unpacked there unless it has been before.
+
+    The folder is in the user's cache folder, beside the embeddings, and is called by the archive's SHA-256: another
+    archive gets another folder, and one that was unpacked by half is never used.
+
+    Raises:
+        DatasetError: The archive cannot be read, is damaged, holds a file that would lie outside of its folder, or
+            the cache folder cannot be written. The message says how to unpack it by hand.
+    """
+    from semantic_toolsearch.embedding.cache import default_cache_path
+
+    by_hand = f"Unpack it yourself (tar xzf {archive.name} -C FOLDER) and name that folder."
+    try:
+        with archive.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        folder = default_cache_path().parent / "datasets" / digest[:16]
+        if folder.is_dir():
+            return folder
+        if not hasattr(tarfile, "data_filter"):  # Python 3.11.0 to 3.11.3
+            raise DatasetError(f"this Python cannot unpack archives safely. {by_hand}", archive)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        fresh = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.tmp")
+        try:
+            with tarfile.open(archive) as members:
+                members.extractall(fresh, filter="data")
+            if not folder.is_dir():  # another process may have been faster
+                fresh.rename(folder)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        raise DatasetError(
+            f"cannot be unpacked ({type(error).__name__}: {error}). {by_hand}", archive
+        ) from error
+    return folder
