@@ -26,9 +26,11 @@ from semantic_toolsearch.word_patterns import folded, listed_words
 
 __all__ = [
     "DEFAULT_RESULTS",
+    "K1",
     "MAX_DEFERRED_TOOLS",
     "MAX_PATTERN",
     "MAX_QUERY",
+    "B",
     "Bm25Documents",
     "EmulatedSearch",
     "SearchFailure",
@@ -92,7 +94,7 @@ class EmulatedSearch:
         """
         if len(query) > MAX_QUERY:
             raise SearchFailure("invalid_tool_input", f"Query exceeds {MAX_QUERY} characters")
-        return self._documents.ranked(query)
+        return self.documents.ranked(query)
 
     def by_regex(self, pattern: str) -> Iterator[int]:
         """Places of the tools with a text that the pattern matches, in their order, found as they are asked for.
@@ -111,7 +113,8 @@ class EmulatedSearch:
         return self._matching(pattern)
 
     @cached_property
-    def _documents(self) -> Bm25Documents:
+    def documents(self) -> Bm25Documents:
+        """What ``by_bm25`` ranks."""
         return Bm25Documents(" ".join(texts) for texts in self._tools)
 
     @cached_property
@@ -167,6 +170,13 @@ class Bm25Documents:
 
     def ranked(self, query: str) -> list[int]:
         """Places with a score above zero, best first, equal scores in their order."""
+        scores = self.scores(query)
+        positions = np.flatnonzero(scores > 0)
+        ordered: list[int] = positions[np.argsort(-scores[positions], kind="stable")].tolist()
+        return ordered
+
+    def scores(self, query: str) -> npt.NDArray[np.float64]:
+        """One score a document, 0 where no word is shared."""
         scores: npt.NDArray[np.float64] = np.zeros(self._size)
         for word in dict.fromkeys(_words(query)):
             column = self._columns.get(word)
@@ -176,9 +186,7 @@ class Bm25Documents:
             places, times = self._places[found], self._times[found]
             weight = math.log(1 + (self._size - len(places) + 0.5) / (len(places) + 0.5))
             scores[places] += weight * times * (K1 + 1) / (times + self._norms[places])
-        positions = np.flatnonzero(scores > 0)
-        ordered: list[int] = positions[np.argsort(-scores[positions], kind="stable")].tolist()
-        return ordered
+        return scores
 
 
 def searched_texts(name: str, description: str, parameters: Any) -> tuple[str, ...]:
