@@ -1,0 +1,1 @@
+"""The author's question: tools and what users say in; which descriptions to change, with the evidence, out."""
