@@ -75,7 +75,7 @@ def size_grids(evaluation: Evaluation, shared: Legend, *, times: bool = True) ->
             grids.append(_grid(f"{task}: tokens of the tools in a first request, by mode", heads, rows))
         timed = [arm for arm in arms if any(arm in each.times for each in results)]
         if times and timed:
-            heads = [Column(shared.head(arm), "p50 / p95 of a query.") for arm in timed]
+            heads = [shared.column(arm, "p50 / p95 of a query.") for arm in timed]
             rows = [(each, [_span(each.times.get(arm, {})) for arm in timed]) for each in results]
             grids.append(_grid(f"{task}: p50 / p95 of a query in milliseconds", heads, rows))
     return grids
@@ -97,7 +97,7 @@ def conversation_grids(evaluation: Evaluation) -> list[Grid]:
 def _measure_grid(
     about: str, results: Sequence[SizeResult], arms: Sequence[str], measure: str, shared: Legend
 ) -> Grid:
-    heads = [Column(shared.head(arm), ABOUT[measure]) for arm in arms]
+    heads = [shared.column(arm, ABOUT[measure]) for arm in arms]
     rows = []
     for each in results:
         values = [each.arms.get(arm, {}).get(measure) for arm in arms]

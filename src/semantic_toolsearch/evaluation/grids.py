@@ -47,6 +47,7 @@ class Column:
         about: What its figures mean, in a sentence; empty where the head says it all.
         group: What it belongs to together with its neighbours.
         alone: What stands above it where groups are not shown; empty for ``head``.
+        letter: Letter of the arm that it is about.
         numeric: Whether its cells are figures, set flush right.
     """
 
@@ -54,12 +55,13 @@ class Column:
     about: str = ""
     group: str = ""
     alone: str = ""
+    letter: str = ""
     numeric: bool = True
 
     @property
     def title(self) -> str:
-        """Its head where groups are not shown."""
-        return self.alone or self.head
+        """Its head where groups and letters have no place of their own."""
+        return f"{self.letter} {self.alone or self.head}".lstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +70,22 @@ class Cell:
 
     Attributes:
         text: What it shows; empty where there is no such figure.
+        letter: Letter of the arm that it names.
         beats: Letters of the arms that the figure is significantly better than.
         best: Whether it is the best of its kind in the table.
         share: The figure between 0 and 1, where it is one, for shading.
     """
 
     text: str = ""
+    letter: str = ""
     beats: str = ""
     best: bool = False
     share: float | None = None
+
+    @property
+    def title(self) -> str:
+        """Its text where letters have no place of their own."""
+        return f"{self.letter} {self.text}".lstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,7 @@ class Grid:
 
     Attributes:
         title: What it shows.
+        about: More about that, in a sentence; may be empty.
         columns: Its columns.
         rows: Its rows.
         notes: Sentences that belong below it.
@@ -111,6 +121,7 @@ class Grid:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     keys: int = 1
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +147,9 @@ class Legend:
         """Numbers of the notes about an arm."""
         return tuple(sorted({self.notes.index(note) + 1 for note in _notes(result)}))
 
-    def head(self, arm: str) -> str:
-        """An arm's letter and label."""
-        return f"{self.letters[arm]} {self.labels[arm]}"
+    def column(self, arm: str, about: str = "") -> Column:
+        """The column of an arm."""
+        return Column(self.labels[arm], about, letter=self.letters[arm])
 
 
 def legend(evaluation: Evaluation) -> Legend:

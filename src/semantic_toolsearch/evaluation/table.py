@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from semantic_toolsearch.cleaning import strip_hidden
 from semantic_toolsearch.evaluation.cost_grids import conversation_grids, size_grids
 from semantic_toolsearch.evaluation.grids import Grid, Row, legend
-from semantic_toolsearch.evaluation.task_grids import overviews, task_grid
+from semantic_toolsearch.evaluation.overview_grids import overviews
+from semantic_toolsearch.evaluation.task_grids import task_grid
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +61,7 @@ def show(evaluation: Evaluation, console: Console) -> None:
 
 
 def _draw(grid: Grid, console: Console) -> None:
-    console.print(_plain(grid.title), style="bold")
+    console.print(_plain(f"{grid.title}: {grid.about}" if grid.about else grid.title), style="bold")
     raised = console.encoding.lower().replace("-", "").startswith("utf")
     for place, columns in enumerate(_fitting(grid, console, raised)):
         if place:
@@ -123,7 +124,7 @@ def _cell(row: Row, place: int, raised: bool) -> Text:
     if place >= len(row.cells):
         return Text("")
     cell = row.cells[place]
-    text = Text(" ".join(strip_hidden(cell.text).split()), style="bold" if cell.best else "")
+    text = Text(" ".join(strip_hidden(cell.title).split()), style="bold" if cell.best else "")
     if cell.beats:
         text.append(cell.beats.translate(_RAISED) if raised else f" {cell.beats}", style="not bold")
     if place == 0 and row.marks:

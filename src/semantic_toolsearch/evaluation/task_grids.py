@@ -1,4 +1,4 @@
-"""Results of tasks in; tables of them out: one over all tasks, one a task, and one for each kind of query."""
+"""Results of one task in; a table of its arms, and one for each way to tell its queries apart, out."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from semantic_toolsearch.evaluation.grids import (
     mean,
     percent,
 )
-from semantic_toolsearch.evaluation.results import MEASURES, ArmResult, Evaluation, TaskResult
+from semantic_toolsearch.evaluation.results import MEASURES, ArmResult, TaskResult
+from semantic_toolsearch.evaluation.slices import GOLD_TOOLS, NAMED, OVERLAPS, SCRIPTS
 
-__all__ = ["ABOUT", "AXES", "MAIN_MEASURE", "overviews", "slice_grids", "task_grid", "unanswerable"]
+__all__ = ["ABOUT", "MAIN_MEASURE", "TIMES", "figure_cell", "slice_grids", "task_grid", "unanswerable"]
 
 MAIN_MEASURE: Final = "nDCG@10"
 """The measure that tables with one figure an arm show: it reads the order of the first ten tools and all gold."""
@@ -46,15 +47,21 @@ ABOUT: Final[Mapping[str, str]] = {
 }
 """What each figure means, by its key in the results."""
 
-AXES: Final[Mapping[str, str]] = {
+TIMES: Final = ("p50_ms", "p95_ms", "build_s")
+"""Figures that differ from run to run."""
+
+_AXES: Final[Mapping[str, str]] = {
     "kind": "By kind of query",
-    "language": "By language",
-    "script": "By script",
     "overlap": "By share of the query's words that its gold tools' texts hold",
+    "name": "By whether the query names a gold tool",
     "gold tools": "By number of gold tools",
-    "part": "By part of the source",
+    "script": "By script",
+    "language": "By language",
 }
 """Titles of tables, by axis of slices."""
+
+_VALUES: Final = (*OVERLAPS, *NAMED, *GOLD_TOOLS, *SCRIPTS)
+"""Values of axes in their natural order; all others stand by the alphabet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +101,6 @@ def unanswerable(task: TaskResult) -> int:
     return sum(not query.answerable for query in task.queries)
 
 
-def overviews(evaluation: Evaluation, shared: Legend) -> list[Grid]:
-    """One row a task, one column an arm: the quality of the order, and of what is loaded, which all arms have."""
-    return [
-        _overview(evaluation, shared, MAIN_MEASURE, f"{MAIN_MEASURE}, in percent"),
-        _overview(evaluation, shared, "complete", "Queries that load all their gold tools, in percent"),
-    ]
-
-
 def task_grid(task: TaskResult, shared: Legend, *, times: bool = True) -> Grid:
     """One row an arm: rank measures, what a model would get, what happens when nothing fits, times."""
     worked = [result for result in task.arms if result.failed is None]
@@ -120,27 +119,27 @@ def task_grid(task: TaskResult, shared: Legend, *, times: bool = True) -> Grid:
     best = {measure: best_of(result.measures.get(measure) for result in worked) for measure in MEASURES}
     rows = []
     for result in task.arms:
-        name, marks = Cell(f"{shared.letters[result.arm]} {result.arm}"), shared.marks(result)
+        name, marks = Cell(result.arm, shared.letters[result.arm]), shared.marks(result)
         if result.failed is not None:
             rows.append(Row((name, Cell(result.how)), marks, result.failed))
             continue
         cells = [
-            _cell(result.measures.get(measure), result, measure, shared, best[measure])
+            figure_cell(result.measures.get(measure), result, measure, shared, best[measure])
             for measure in MEASURES
         ]
         cells += [Cell(figure.write(_figure(result, figure.key))) for figure in figures]
         rows.append(Row((name, Cell(result.how), *cells), marks))
-    return Grid(_task_title(task), columns, tuple(rows), _task_notes(task), keys=2)
+    return Grid(task.name, columns, tuple(rows), _task_notes(task), keys=2, about=_task_about(task))
 
 
 def slice_grids(task: TaskResult, shared: Legend, measure: str = MAIN_MEASURE) -> list[Grid]:
     """One table for each axis that tells at least two kinds of queries apart: one row a value, one column an arm."""
     ranked = [result for result in task.arms if result.failed is None and result.slices]
-    axes = dict.fromkeys(axis for result in ranked for axis in result.slices)
-    order = [*(axis for axis in AXES if axis in axes), *(axis for axis in axes if axis not in AXES)]
+    axes = {axis for result in ranked for axis in result.slices}
     grids = []
-    for axis in order:
-        values = dict.fromkeys(value for result in ranked for value in result.slices.get(axis, {}))
+    for axis in [*(axis for axis in _AXES if axis in axes), *sorted(axes - set(_AXES))]:
+        found = {value for result in ranked for value in result.slices.get(axis, {})}
+        values = [*(value for value in _VALUES if value in found), *sorted(found - set(_VALUES))]
         if len(values) < 2:
             continue
         rows = []
@@ -150,39 +149,20 @@ def slice_grids(task: TaskResult, shared: Legend, measure: str = MAIN_MEASURE) -
             counts = [each["queries"] for each in figures if "queries" in each]
             cells = [_slice_cell(each.get(measure), best) for each in figures]
             rows.append(Row((Cell(value), Cell(count(max(counts, default=0))), *cells)))
-        heads = (Column(shared.head(result.arm), ABOUT[measure]) for result in ranked)
+        heads = (shared.column(result.arm, ABOUT[measure]) for result in ranked)
         columns = (Column(axis, numeric=False), Column("queries"), *heads)
-        title = f"{AXES.get(axis, f'By {axis}')}: {measure}, in percent"
+        title = f"{_AXES.get(axis, f'By {axis}')}: {measure}, in percent"
         grids.append(Grid(title, columns, tuple(rows)))
     return grids
 
 
-def _overview(evaluation: Evaluation, shared: Legend, figure: str, title: str) -> Grid:
-    rows = []
-    for task in evaluation.tasks:
-        arms = {result.arm: result for result in task.arms}
-        values = {arm: _value(arms.get(arm), figure) for arm in shared.letters}
-        searched = {arm for arm, result in arms.items() if result.returned.get("size", 0) < task.tools}
-        best = best_of(value for arm, value in values.items() if arm in searched)
-        cells = [_cell(values[arm], arms.get(arm), figure, shared, best) for arm in shared.letters]
-        asked = len(task.queries) - unanswerable(task)
-        rows.append(Row((Cell(task.name), Cell(count(task.tools)), Cell(count(asked)), *cells)))
-    columns = (
-        Column("task", numeric=False),
-        Column("tools", "Usable tools of the catalog."),
-        Column("queries", "Answerable queries; the others are no part of the means."),
-        *(Column(shared.head(arm), ABOUT[figure]) for arm in shared.letters),
-    )
-    return Grid(title, columns, tuple(rows))
-
-
-def _task_title(task: TaskResult) -> str:
+def _task_about(task: TaskResult) -> str:
     asked = len(task.queries)
     without = unanswerable(task)
     queries = f"{count(asked)} queries of the split {task.split}"
     if without:
         queries += f", {count(without)} of them unanswerable"
-    return f"{task.name}: {count(task.tools)} tools, {queries}; shares in percent"
+    return f"{count(task.tools)} tools, {queries}; shares in percent."
 
 
 def _task_notes(task: TaskResult) -> tuple[str, ...]:
@@ -214,20 +194,15 @@ def _counted(reasons: Sequence[str], most: int = 3) -> str:
     return shown + (f"; {len(ordered) - most} other reasons" if len(ordered) > most else "")
 
 
-def _value(result: ArmResult | None, figure: str) -> float | None:
-    if result is None or result.failed is not None:
-        return None
-    return result.measures.get(figure, result.returned.get(figure) if figure not in MEASURES else None)
-
-
-def _cell(
+def figure_cell(
     value: float | None, result: ArmResult | None, measure: str, shared: Legend, best: float | None
 ) -> Cell:
+    """A share with the letters of the arms that it is significantly better than; empty where there is none."""
     if result is not None and result.failed is not None:
         return Cell("failed")
     if value is None or result is None:
         return Cell()
-    return Cell(percent(value), shared.beaten(result, measure), value == best, value)
+    return Cell(percent(value), beats=shared.beaten(result, measure), best=value == best, share=value)
 
 
 def _slice_cell(value: float | None, best: float | None) -> Cell:
