@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["RESAMPLES", "PairedTest", "beats", "letters", "paired_test"]
+__all__ = ["RESAMPLES", "PairedTest", "beats", "holm", "letters", "paired_test"]
 
 RESAMPLES: Final = 10_000
 """Choices of signs, and samples of queries, that are drawn."""
@@ -118,9 +118,10 @@ def beats(
     p_values = _p_values(differences, seed)
     for measure in dict.fromkeys(measure for measure, _, _ in pairs):
         places = [place for place, pair in enumerate(pairs) if pair[0] == measure]
-        rejected = _holm(p_values[places], alpha)
         better = set()
-        for place in np.array(places)[rejected]:
+        for place, p in zip(places, holm(p_values[places].tolist()), strict=True):
+            if p >= alpha:
+                continue
             _, first, second = pairs[place]
             better.add((first, second) if columns[place].sum() > 0 else (second, first))
         for winner in won:
@@ -128,6 +129,23 @@ def beats(
                 losers = tuple(loser for loser in values_by_arm if (winner, loser) in better)
                 won[winner][measure] = losers
     return won
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values for being many, by Holm's step-down method.
+
+    Args:
+        p_values: One a comparison.
+
+    Returns:
+        The corrected ones in the same order, at most 1. Calling those under alpha significant makes the chance that any
+        of these calls is wrong at most alpha, however the comparisons depend on each other.
+    """
+    corrected, highest = [1.0] * len(p_values), 0.0
+    for done, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, (len(p_values) - done) * p_values[place])
+        corrected[place] = min(1.0, highest)
+    return corrected
 
 
 def letters(arms: Iterable[str]) -> dict[str, str]:
@@ -177,13 +195,3 @@ def _as_far(sums: _Floats, columns: _Floats) -> npt.NDArray[np.bool_]:
     """Which sums are as far from 0 as the sum of the column; rounding must not break a tie."""
     slack = 1e-12 * np.abs(columns).sum(axis=0)
     return np.abs(sums) >= np.abs(columns.sum(axis=0)) - slack
-
-
-def _holm(p_values: _Floats, alpha: float) -> npt.NDArray[np.bool_]:
-    """Which of the null hypotheses are rejected."""
-    rejected = np.zeros(len(p_values), np.bool_)
-    for done, place in enumerate(np.argsort(p_values, kind="stable")):
-        if p_values[place] > alpha / (len(p_values) - done):
-            break
-        rejected[place] = True
-    return rejected
