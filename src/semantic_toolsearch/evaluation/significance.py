@@ -16,6 +16,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from semantic_toolsearch.evaluation.results import MEASURES
+
 __all__ = ["RESAMPLES", "PairedTest", "beats", "holm", "letters", "paired_test"]
 
 RESAMPLES: Final = 10_000
@@ -77,7 +79,7 @@ def paired_test(first: Sequence[float], second: Sequence[float], *, seed: int) -
 
 def beats(
     values_by_arm: Mapping[str, Mapping[str, Sequence[float]]],
-    measures: Iterable[str],
+    measures: Iterable[str] = MEASURES,
     *,
     seed: int,
     alpha: float = 0.05,
@@ -193,5 +195,5 @@ def _p_values(differences: _Floats, seed: int) -> _Floats:
 
 def _as_far(sums: _Floats, columns: _Floats) -> npt.NDArray[np.bool_]:
     """Which sums are as far from 0 as the sum of the column; rounding must not break a tie."""
-    slack = 1e-12 * np.abs(columns).sum(axis=0)
-    return np.abs(sums) >= np.abs(columns.sum(axis=0)) - slack
+    least: _Floats = np.abs(columns.sum(axis=0)) - 1e-12 * np.abs(columns).sum(axis=0)
+    return np.greater_equal(np.abs(sums), least)
