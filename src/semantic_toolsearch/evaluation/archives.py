@@ -37,6 +37,7 @@ def unpacked(archive: Path) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         fresh = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.tmp")
         try:
+            fresh.mkdir()
             with tarfile.open(archive) as members:
                 members.extractall(fresh, filter="data")
             if not folder.is_dir():  # another process may have been faster
@@ -44,7 +45,8 @@ def unpacked(archive: Path) -> Path:
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        reason = " ".join(str(error).split())
         raise DatasetError(
-            f"cannot be unpacked ({type(error).__name__}: {error}). {by_hand}", archive
+            f"cannot be unpacked ({type(error).__name__}: {reason}). {by_hand}", archive
         ) from error
     return folder

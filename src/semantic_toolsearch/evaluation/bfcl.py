@@ -10,8 +10,8 @@ What is not: the questions of `irrelevance`. None of the functions given with su
 the other thousands may, so they say nothing about a pooled catalog. `live_relevance` has no answers to compare with,
 and the multi-turn, memory and web categories need state.
 
-Functions with equal names and descriptions are one tool. Tools of one name whose descriptions share at least
-half of their words are near copies: many questions bring their own wording of the same function.
+Functions with equal names and descriptions are one tool. Tools of one name, however it is spelled, whose descriptions
+share at least half of their words are near copies: many questions bring their own wording of the same function.
 """
 
 from __future__ import annotations

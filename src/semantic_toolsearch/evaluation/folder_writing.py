@@ -66,8 +66,9 @@ def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
                 fresh.rename(folder)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    except OSError as error:
-        raise DatasetError(f"cannot be written: {error.strerror or error}.", folder) from error
+    except (OSError, UnicodeError) as error:  # a text with half of a surrogate pair cannot be encoded
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise DatasetError(f"cannot be written: {reason or error}.", folder) from error
 
 
 def _check_ids(dataset: Dataset) -> None:

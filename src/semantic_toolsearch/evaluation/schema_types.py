@@ -18,33 +18,42 @@ _NAMES: Final = {
     "null": "null none",
 }
 _TYPES: Final = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+_ANY: Final = frozenset({"any", "union", "mixed"})
+_MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions"})
+_SCHEMAS: Final = frozenset(
+    {"items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf", "not"}
+)
 _WORD = re.compile(r"[a-z]+")
 
 
 def json_type(name: object) -> str | None:
     """Return the JSON Schema type of a type's name in another notation; None for any type and for what is none.
 
-    ``dict``, ``ArrayList``, ``List[str]``, ``float, optional``: the first word decides.
+    ``dict``, ``ArrayList``, ``List[str]``, ``float, optional``: the first word that is a type decides.
     """
-    word = _WORD.search(name.lower()) if isinstance(name, str) else None
-    return _TYPES.get(word[0]) if word else None
+    words = _WORD.findall(name.lower()) if isinstance(name, str) else []
+    if not _ANY.isdisjoint(words):
+        return None
+    return next((_TYPES[word] for word in words if word in _TYPES), None)
 
 
 def json_schema(value: Any) -> Any:
     """Return a copy of a schema whose types are JSON Schema's; a type without counterpart allows anything."""
-    if isinstance(value, list):
-        return [json_schema(each) for each in value]
     if not isinstance(value, Mapping):
         return value
-    copy = {
-        key: _schemas(each) if key == "properties" else json_schema(each)
-        for key, each in value.items()
-        if key != "type"
-    }
-    if isinstance(value.get("type"), Mapping):  # a property that is called "type"
-        return {**copy, "type": json_schema(value["type"])}
-    kind = json_type(value.get("type"))
-    return copy if kind is None else {"type": kind, **copy}
+    copy: dict[Any, Any] = {}
+    for key, each in value.items():
+        if key == "type":
+            kinds = [json_type(kind) for kind in (each if isinstance(each, list) else [each])]
+            if all(kinds):
+                copy[key] = kinds if isinstance(each, list) else kinds[0]
+        elif key in _MAPS and isinstance(each, Mapping):
+            copy[key] = {name: json_schema(schema) for name, schema in each.items()}
+        elif key in _SCHEMAS:
+            copy[key] = [json_schema(one) for one in each] if isinstance(each, list) else json_schema(each)
+        else:
+            copy[key] = each
+    return copy
 
 
 def schema_of_parameters(given: Any) -> dict[str, Any]:
@@ -64,12 +73,6 @@ def schema_of_parameters(given: Any) -> dict[str, Any]:
             required.append(name)
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     return schema | {"required": required} if required else schema
-
-
-def _schemas(properties: Any) -> Any:
-    if not isinstance(properties, Mapping):
-        return properties
-    return {name: json_schema(schema) for name, schema in properties.items()}
 
 
 def _named(given: Any) -> list[tuple[str, Any]]:

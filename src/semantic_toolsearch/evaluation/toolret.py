@@ -164,7 +164,7 @@ def _dataset(name: str, query_files: _Files, tool_files: _Files, origin: str) ->
             if not golden or not text:
                 left_out += 1
                 continue
-            queries[each] = Query(each, text, part=key.rpartition("/")[0] or None)
+            queries[each] = Query(each, text, part=_subset(key))
             gold[each] = golden
     if not queries:
         raise DatasetError(f"{name}: no query has words and a relevant tool.")
@@ -196,7 +196,8 @@ def _labels(record: Record, readings: dict[str, Reading]) -> dict[str, int]:
         if not isinstance(label, dict) or not isinstance(label.get("id"), str):
             raise record.fault("'labels' is no list of objects with ids.")
         grade = label.get("relevance", 1)
-        if isinstance(grade, bool) or not isinstance(grade, int | float) or grade != int(grade) or grade < 0:
+        whole = isinstance(grade, int) or (isinstance(grade, float) and grade.is_integer())
+        if not whole or isinstance(grade, bool) or grade < 0:
             raise record.fault(f"the relevance {grade!r} is no whole number from 0 on.")
         if not grade:
             continue
@@ -234,6 +235,12 @@ def _rows(key: str, path: Path, hashes: dict[str, str], expected: str) -> Iterat
 
 def _is(file: str, what: str) -> bool:
     return file.rpartition("/")[2].startswith(what) and file.endswith(_ENDINGS)
+
+
+def _subset(key: str) -> str | None:
+    """The folder that a file is in; None for the top of a folder or repository."""
+    name = key.rpartition("/")[0].rpartition("/")[2]
+    return None if not name or "@" in name else name
 
 
 def _download(repository: Repository, what: str, cache: str | PathLike[str] | None) -> tuple[_Files, str]:
