@@ -61,7 +61,8 @@ class ArmResult(_Record):
         recall_at: Mean recall among the first 1, 2, 3, ... tools of the ranking.
         returned: Figures of what a model would get: ``size``, ``tokens``, ``precision``, ``recall``, ``complete``,
             ``empty`` over the answerable queries; ``nothing_loaded`` over the unanswerable ones,
-            ``nothing_without_gold`` and ``nothing_for_strangers`` where they were measured. Shares are 0 to 1.
+            ``nothing_without_gold``, ``nothing_for_strangers`` and ``named_first`` where they were measured. Shares are
+            0 to 1.
         slices: By axis and value: ``queries`` and the mean of each measure.
         values: By measure, one value for each query of the task, in its order; 0 where nothing fits.
         ranked: For each query, places of the first tools of the ranking.
@@ -160,6 +161,7 @@ class ConversationResult(_Record):
         answered: Share of the user messages whose gold tool was called.
         prices: The prices of a cached token against an ordinary one.
         counted: How tokens were counted.
+        notes: What must be said beside the figures.
     """
 
     task: str
@@ -179,6 +181,7 @@ class ConversationResult(_Record):
     answered: float
     prices: Mapping[str, float] = {}
     counted: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class Evaluation(_Record):

@@ -23,8 +23,8 @@ class RunSettings:
         rules: Whether the library's rules (exact names, band, confidence, cap) stand between ranker and figures.
         embedder: Embedding model of the arms that name none.
         config: Numbers of the rules.
-        without_gold: Queries of each task that are asked again with their gold tools hidden, to see what is loaded
-            when nothing fits; 0 for none.
+        probes: Queries of each task that are asked again with their gold tools hidden, to see what is loaded when
+            nothing fits, and tools whose bare names are asked for; 0 for none.
         strangers: Queries of each other task that are asked of a small catalog too; 0 for none.
         sizes: Catalog sizes of the curve over the largest task, None standing for all its tools; empty for no curve.
         conversations: User messages of the scripted conversations; empty for none.
@@ -40,7 +40,7 @@ class RunSettings:
     rules: bool = True
     embedder: str = "minilm-l6"
     config: SearchConfig = field(default_factory=SearchConfig)
-    without_gold: int = 200
+    probes: int = 150
     strangers: int = 20
     sizes: tuple[int | None, ...] = ()
     conversations: tuple[int, ...] = ()
@@ -48,7 +48,7 @@ class RunSettings:
     def __post_init__(self) -> None:
         for name, value, least in (
             ("most", self.most, 1),
-            ("without_gold", self.without_gold, 0),
+            ("probes", self.probes, 0),
             ("strangers", self.strangers, 0),
             *(("sizes", size, 2) for size in self.sizes),
             *(("conversations", turns, 1) for turns in self.conversations),

@@ -1,0 +1,61 @@
+"""A folder of baselines and the own datasets in; what became worse since they were written out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from semantic_toolsearch.errors import DatasetError
+from semantic_toolsearch.evaluation.compare import Comparison, compare
+from semantic_toolsearch.evaluation.files import read_results, write_results
+from semantic_toolsearch.evaluation.results import Evaluation, TaskResult
+
+__all__ = ["ARMS", "check_baselines", "write_baselines"]
+
+ARMS: Final = ("keyword", "bm25", "semantic", "hybrid")
+"""The arms that baselines hold."""
+
+
+def write_baselines(evaluation: Evaluation, folder: Path) -> list[Path]:
+    """Write one file a task, without what differs from machine to machine.
+
+    Raises:
+        DatasetError: A file cannot be written.
+    """
+    written = []
+    for task in evaluation.tasks:
+        arms = tuple(arm.model_copy(update={"times": {}}) for arm in task.arms)
+        alone = evaluation.model_copy(
+            update={
+                "tasks": (task.model_copy(update={"arms": arms}),),
+                "sizes": (),
+                "conversations": (),
+                "times": {},
+            }
+        )
+        path = folder / f"{task.name}.json"
+        write_results(alone, path)
+        written.append(path)
+    return written
+
+
+def check_baselines(evaluation: Evaluation, folder: Path, *, seed: int = 7) -> Comparison:
+    """Compare an evaluation with the baselines of its tasks.
+
+    Raises:
+        DatasetError: A task has no baseline, or the file cannot be used.
+    """
+    older: list[TaskResult] = []
+    for task in evaluation.tasks:
+        path = folder / f"{task.name}.json"
+        if not path.exists():
+            raise DatasetError(
+                "there is no baseline; write it with `toolsearch eval baseline --write`.", path
+            )
+        older += read_results(path).tasks
+    return compare(_of(older), evaluation, seed=seed)
+
+
+def _of(tasks: Sequence[TaskResult]) -> Evaluation:
+    return Evaluation(tasks=tuple(tasks))
