@@ -70,7 +70,7 @@ def mine(search: ToolSearch, dataset: Dataset, *, unlabelled: Collection[str] = 
             Stray(case.query.text, _named(case.loaded, names)) for case in cases if case.state == "stray"
         ),
         phrasings=tuple(_phrasing(case, dataset, names) for case in cases),
-        notes=(*degraded, *filter(None, (note, missing))),
+        notes=(*degraded, *filter(None, (note, missing, _pattern_note(search)))),
     )
 
 
@@ -174,6 +174,12 @@ def _tools(dataset: Dataset, cases: Sequence[Case], names: Sequence[str]) -> lis
     return table + [
         _tool_figures(tool, counts[tool], why) for tool, why in dataset.unusable.items() if tool in counts
     ]
+
+
+def _pattern_note(search: ToolSearch) -> str | None:
+    if getattr(search.ranker, "takes_patterns", False):
+        return "This ranker reads each phrasing as a pattern; plain words find next to nothing."
+    return None
 
 
 def _where(above: int) -> str:

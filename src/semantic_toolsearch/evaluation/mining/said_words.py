@@ -20,9 +20,10 @@ MOST_WORDS: Final = 6
 REPEATED_FROM: Final = 3
 """Phrasings of a tool from which a word counts only when two of them hold it."""
 
-TIMES_OTHERS: Final = 2.0
-"""How many times as often a word is said for a tool as for others, to be its own: "please" and "help" are nobody's."""
+TIMES_OTHERS: Final = 3.0
+"""How many times as often a word is said for a tool as for others, to be its own: "need" and "help" are nobody's."""
 
+_LETTERS: Final = re.compile(r"[^\W\d_]")
 _PIECES: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -66,18 +67,21 @@ def missing_words(own: Sequence[Said], others: Sequence[Said], held: Collection[
         held: The tool's index words.
 
     Returns:
-        The most frequent first; two words that always stand together as one.
+        The most frequent first; two words that always stand together as one. Of three and more phrasings two must
+        hold a word; what a single one holds, no phrasing of others may hold. Numbers are no words.
     """
     least = 2 if len(own) >= REPEATED_FROM else 1
     counts = Counter(token for said in own for token in said.words if token not in held)
     elsewhere = Counter(token for said in others for token in said.words)
-    kept = [
-        token
-        for token, count in counts.items()
-        if count >= least
-        and not token.isdigit()
-        and count / len(own) >= TIMES_OTHERS * elsewhere[token] / max(1, len(others))
-    ]
+
+    def is_own(token: str) -> bool:
+        if not _LETTERS.search(token) or counts[token] < least:
+            return False
+        if counts[token] == 1:
+            return token not in elsewhere
+        return counts[token] / len(own) >= TIMES_OTHERS * elsewhere[token] / max(1, len(others))
+
+    kept = [token for token in counts if is_own(token)]
     kept.sort(key=lambda token: (-counts[token], elsewhere[token], token))
     return tuple(_joined(own, kept, counts))[:MOST_WORDS]
 
