@@ -33,6 +33,9 @@ _DEFAULTS: Final = {
 def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
     """Write a folder that ``read_dataset`` reads as the same dataset.
 
+    Of a near copy only the query is written; where a query has several gold tools, reading finds anew by names and
+    texts which one it stands for.
+
     Args:
         dataset: What to write.
         path: The folder; made when missing, replaced when it is empty or holds a dataset's files only.
