@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+from dataclasses import replace
 
 import pytest
 from hosted_sets import ARMS, KEY, address, arm_of, ask, asked, searches_once, shop
@@ -14,6 +15,7 @@ from semantic_toolsearch.errors import ConfigError, MissingExtraError
 from semantic_toolsearch.evaluation.dataset import Query
 from semantic_toolsearch.evaluation.hosted import HOSTED, has_key, live_arm
 from semantic_toolsearch.evaluation.hosted.prepared import SAME_REQUEST
+from semantic_toolsearch.evaluation.hosted.requests import Requests
 from semantic_toolsearch.testing.loopback import (
     Call,
     LoopbackProvider,
@@ -194,6 +196,14 @@ def test_the_key_is_nowhere_in_the_store(name, tmp_path):
         assert "api-key" not in text.lower()
 
 
+def test_a_body_that_repeats_the_key_is_stored_without_it(tmp_path):
+    body = {"type": "message", "content": [{"type": "text", "text": f"Your key is {KEY}."}], "usage": {}}
+    ask("anthropic-bm25", lambda view: Status(200, body), tmp_path, shop().only(shop().queries[:1]))
+    text = (tmp_path / "anthropic-bm25" / "shop.jsonl").read_text()
+    assert KEY not in text
+    assert "Your key is [key]." in text
+
+
 @pytest.mark.parametrize("name", ARMS)
 def test_resuming_asks_only_what_is_missing(name, tmp_path):
     dataset = shop()
@@ -291,13 +301,14 @@ def test_wrong_settings_are_named(options, words, tmp_path):
 
 
 def test_more_tools_than_the_provider_takes_are_refused_before_anything_is_sent(tmp_path):
-    tools = tuple(
-        shop().tools[0].model_copy(update={"name": f"tool_{at}", "namespace": None}) for at in range(10_001)
-    )
-    big = shop(tools=tools, ids=tuple(tool.name for tool in tools), queries=(), gold={})
-    with pytest.raises(ConfigError, match="10,001 tools, and Anthropic takes at most 10,000"):
-        live_arm("anthropic-bm25", store=tmp_path, api_key=KEY).prepare(big)
-    live_arm("openai-tool-search", store=tmp_path, api_key=KEY).prepare(big)
+    assert {name: hosted.most_tools for name, hosted in HOSTED.items()} == {
+        "anthropic-bm25": 10_000,
+        "anthropic-regex": 10_000,
+        "openai-tool-search": None,
+    }
+    small = replace(HOSTED["anthropic-bm25"], most_tools=11)
+    with pytest.raises(ConfigError, match="shop: it has 12 tools, and Anthropic takes at most 11 deferred"):
+        Requests(small, shop().catalog, "claude-sonnet-5", "shop")
     with pytest.raises(ConfigError, match="no tools"):
         live_arm("anthropic-bm25", store=tmp_path, replay=True).prepare(
             shop(tools=(), ids=(), queries=(), gold={})
