@@ -16,11 +16,12 @@ from phrasing_sets import GOOD, MAGNET, MENDED, MODEST, SAYINGS, THIN, mined, ph
 from library_tools import t
 from made_up_rankers import Scores
 from semantic_toolsearch import Catalog, Ranking, ToolSearch
-from semantic_toolsearch.errors import DatasetError, MissingExtraError
+from semantic_toolsearch.errors import DatasetError, EmbedderError, MissingExtraError
 from semantic_toolsearch.evaluation import measures
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
 from semantic_toolsearch.evaluation.mine import mine, phrasing_dataset
 from semantic_toolsearch.evaluation.phrasings import read_phrasings
+from semantic_toolsearch.testing import HashingEmbedder
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mine"
 
@@ -361,3 +362,34 @@ def test_every_gold_tool_of_every_phrasing_is_accounted_for_exactly_once(wanted,
     )
     assert len(report.phrasings) == len(wanted)
     assert set(report.never_found).isdisjoint(report.untested)
+
+
+def test_near_duplicates_by_the_model_are_named_where_one_of_them_is_not_found():
+    text = (
+        "Make the lamps of every hall, stairway, office, cellar and courtyard darker, those of the garden behind the "
+        "old mill included, at once or at an hour that was set before, and tell which of them did not answer."
+    )
+    twins = [t("dim_lamps", text), t("dim_lights", text)]
+    pairs = [
+        ("make the lamps darker", "dim_lights"),
+        ("lamps of the hall", "dim_lights"),
+        ("cake", "order_cake"),
+    ]
+    report = mined(tools(*twins), pairs, "semantic", embedder=HashingEmbedder())
+    assert changed(report) == ["dim_lights"]
+    assert any("can hardly tell it from dim_lamps" in reason.message for reason in report.changes[0].reasons)
+
+
+def test_a_failing_model_is_told_and_words_alone_are_mined():
+    class Broken:
+        id, dimension = "broken", 8
+
+        def encode_document(self, texts):
+            raise EmbedderError("the disk is on fire")
+
+        encode_query = encode_document
+
+    report = mined(tools(THIN, MODEST), sayings(), "hybrid", embedder=Broken())
+    by_words = mined(tools(THIN, MODEST), sayings(), "bm25")
+    assert report.never_found == by_words.never_found == ("archiveItem",)
+    assert sum("the disk is on fire" in note for note in report.notes) == 2
