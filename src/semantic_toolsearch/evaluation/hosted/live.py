@@ -106,13 +106,13 @@ class HostedArm:
             ConfigError: There is no key, the catalog is more than the provider takes, or the store cannot be read.
             MissingExtraError: The provider's SDK is not installed.
         """
-        begun = time.perf_counter()
         self._of_task = ()
-        requests = Requests(self.hosted, dataset.catalog, self.model, dataset.name)
-        store = ResponseStore(store_path(self.store, self.hosted.name, dataset.name))
         if not self._replay:
             PROVIDERS[self.hosted.api].load_sdk()
             self._secret()
+        begun = time.perf_counter()
+        requests = Requests(self.hosted, dataset.catalog, self.model, dataset.name)
+        store = ResponseStore(store_path(self.store, self.hosted.name, dataset.name))
         self._of_task = tuple(self._task_notes(requests, store))
         return PreparedHosted(
             requests,
