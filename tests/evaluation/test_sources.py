@@ -90,10 +90,12 @@ def test_an_archive_that_cannot_be_used_says_how_to_unpack_it(tmp_path):
     packed.write_bytes(b"no archive at all")
     with pytest.raises(DatasetError, match=r"cannot be unpacked .*tar xzf eval.tar.gz -C FOLDER"):
         find_datasets([str(tmp_path)])
-    with tarfile.open(packed, "w:gz") as members:
-        member = tarfile.TarInfo("../outside")
-        members.addfile(member, io.BytesIO())
-    with pytest.raises(DatasetError, match="OutsideDestinationError"):
+    link = tarfile.TarInfo("link")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc"
+    for member in (tarfile.TarInfo("../outside"), tarfile.TarInfo("/absolute"), link):
+        with tarfile.open(packed, "w:gz") as members:
+            members.addfile(member, io.BytesIO())
+        with pytest.raises(DatasetError, match="is no file inside of the folder"):
         find_datasets([str(tmp_path)])
     cache = Path(os.environ["TOOLSEARCH_CACHE_DIR"])
     assert list((cache / "datasets").iterdir()) == []
