@@ -96,7 +96,7 @@ def test_an_archive_that_cannot_be_used_says_how_to_unpack_it(tmp_path):
         with tarfile.open(packed, "w:gz") as members:
             members.addfile(member, io.BytesIO())
         with pytest.raises(DatasetError, match="is no file inside of the folder"):
-        find_datasets([str(tmp_path)])
+            find_datasets([str(tmp_path)])
     cache = Path(os.environ["TOOLSEARCH_CACHE_DIR"])
     assert list((cache / "datasets").iterdir()) == []
     archive(packed)

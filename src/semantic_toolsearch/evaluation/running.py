@@ -19,6 +19,7 @@ from semantic_toolsearch.accounting.counting import default_counter
 from semantic_toolsearch.errors import ToolSearchError
 from semantic_toolsearch.evaluation.answers import Answer, Arm, Build, PreparedArm
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
+from semantic_toolsearch.evaluation.hosted import SEARCHED
 from semantic_toolsearch.evaluation.measures import means, per_query, recall_at
 from semantic_toolsearch.evaluation.results import MEASURES, ArmResult, Evaluation, QueryRow, TaskResult
 from semantic_toolsearch.evaluation.returned import nothing_loaded, returned_figures
@@ -184,8 +185,8 @@ def _task(
             result, ready = _arm(arm, dataset, slices, foreign, tokens, settings, watch)
             if ready is not None:
                 prepared[arm.name] = ready
-            if result.failed is None:
-                parts.keep(name, key, result)
+            if result.failed is None and not (result.how == "live" and result.failures):
+                parts.keep(name, key, result)  # what a provider failed to answer is asked again
         results.append(result)
     ranked = {result.arm: result.values for result in results if result.ranks and result.failed is None}
     answerable = [place for place, query in enumerate(dataset.queries) if query.answerable]
@@ -226,20 +227,21 @@ def _arm(
     settings: RunSettings,
     watch: Watch,
 ) -> tuple[ArmResult, PreparedArm | None]:
-    bare = ArmResult(arm=arm.name, how=arm.how, ranks=arm.ranks, notes=arm.notes)
+    bare = ArmResult(arm=arm.name, how=arm.how, ranks=arm.ranks)
     watch(Step(dataset.name, arm.name, 0, len(dataset.queries)))
     try:
         prepared = arm.prepare(dataset)
         answers = _answers(prepared, dataset.queries, lambda done: watch(_step(dataset, arm, done)))
         probes = _probes(arm, prepared, dataset, foreign, settings)
     except ToolSearchError as fault:
-        return bare.model_copy(update={"failed": str(fault)}), None
+        return bare.model_copy(update={"failed": str(fault), "notes": arm.notes}), None
     except Exception as fault:  # a user's ranker or embedder may raise anything; the other arms go on
-        return bare.model_copy(update={"failed": f"{type(fault).__name__}: {fault}"}), None
+        reason = f"{type(fault).__name__}: {fault}"
+        return bare.model_copy(update={"failed": reason, "notes": arm.notes}), None
     failures = {query: answer.failed for query, answer in answers.items() if answer.failed is not None}
     if answers and len(failures) == len(answers):
         reason = next(iter(failures.values()))
-        return bare.model_copy(update={"failed": reason, "failures": failures}), None
+        return bare.model_copy(update={"failed": reason, "failures": failures, "notes": arm.notes}), None
     figures: dict[str, Any] = {}
     if arm.ranks:
         values = {measure: _rounded(row) for measure, row in per_query(dataset, answers).items()}
@@ -255,7 +257,9 @@ def _arm(
         }
     returned = {**returned_figures(dataset, answers, tokens), **probes}
     listed = all(len(answer.returned) < len(dataset.tools) for answer in answers.values())
-    notes = dict.fromkeys(note for answer in answers.values() for note in answer.notes)
+    notes = dict.fromkeys(
+        note for answer in answers.values() for note in answer.notes if not note.startswith(SEARCHED)
+    )
     result = bare.model_copy(
         update={
             **figures,
