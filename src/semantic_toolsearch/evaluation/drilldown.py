@@ -15,15 +15,16 @@ from pydantic import BaseModel, ConfigDict
 from semantic_toolsearch.cleaning import clean_prose
 from semantic_toolsearch.errors import ToolSearchError
 from semantic_toolsearch.evaluation.answers import PreparedArm, Why
+from semantic_toolsearch.evaluation.measures import gold_found
 from semantic_toolsearch.evaluation.results import ArmResult, QueryRow, TaskResult
 from semantic_toolsearch.evaluation.task_grids import MAIN_MEASURE
 
 if TYPE_CHECKING:
     from semantic_toolsearch.evaluation.dataset import Dataset, Query
 
-__all__ = ["ArmDetails", "QueryDetails", "Reason", "TaskDetails", "ToolText", "task_details"]
+__all__ = ["DECISIVE", "ArmDetails", "QueryDetails", "Reason", "TaskDetails", "ToolText", "task_details"]
 
-_DECISIVE: Final = "complete@5"
+DECISIVE: Final = "complete@5"
 """The measure by which arms are said to differ or to miss."""
 
 _MOST_RANKED: Final = 8
@@ -67,6 +68,7 @@ class ArmDetails(_Record):
         ranked: Places of the first tools of its ranking.
         loaded: Places of the first tools that it returned.
         returned: Number of the tools that it returned; None where it returned all there are.
+        complete: Whether it returned all gold tools, or copies of them; nothing, where nothing fits.
         values: Its measures of this query; empty where it shows no order or nothing fits.
         why: Why gold tools and its first ones stand where they do.
         failed: Why it has no answer.
@@ -76,6 +78,7 @@ class ArmDetails(_Record):
     ranked: tuple[int, ...] = ()
     loaded: tuple[int, ...] = ()
     returned: int | None = None
+    complete: bool = False
     values: Mapping[str, float] = {}
     why: tuple[Reason, ...] = ()
     failed: str | None = None
@@ -162,16 +165,16 @@ def _tells(result: TaskResult, arms: Sequence[ArmResult], place: int) -> bool:
     row = result.queries[place]
     if _differs(arms, row, place):
         return True
-    ranked = [arm for arm in arms if _DECISIVE in arm.values]
+    ranked = [arm for arm in arms if DECISIVE in arm.values]
     if not row.answerable or not ranked:
         return False
     best = max(ranked, key=lambda arm: arm.measures.get(MAIN_MEASURE, 0.0))
-    return best.values[_DECISIVE][place] == 0
+    return best.values[DECISIVE][place] == 0
 
 
 def _differs(arms: Sequence[ArmResult], row: QueryRow, place: int) -> bool:
     if row.answerable:
-        return len({arm.values[_DECISIVE][place] for arm in arms if _DECISIVE in arm.values}) > 1
+        return len({arm.values[DECISIVE][place] for arm in arms if DECISIVE in arm.values}) > 1
     return len({bool(arm.loaded[place]) for arm in arms if arm.loaded}) > 1
 
 
@@ -206,11 +209,12 @@ def _query(
         lost=tuple(tool for tool in dataset.gold.get(query.id, {}) if tool in dataset.unusable),
         slices=dict(row.slices),
         differs=_differs(arms, row, place),
-        arms=tuple(_arm(arm, prepared.get(arm.arm), query, row, place, gold) for arm in arms),
+        arms=tuple(_arm(dataset, arm, prepared.get(arm.arm), query, row, place, gold) for arm in arms),
     )
 
 
 def _arm(
+    dataset: Dataset,
     arm: ArmResult,
     prepared: PreparedArm | None,
     query: Query,
@@ -227,12 +231,21 @@ def _arm(
         ranked=ranked[:_MOST_RANKED],
         loaded=loaded[:_MOST_LOADED],
         returned=len(loaded) if arm.loaded else None,
+        complete=failed is None and _complete(dataset, query, loaded if arm.loaded else None),
         values={measure: round(values[place], 4) for measure, values in arm.values.items()}
         if row.answerable
         else {},
         why=tuple(_reason(why) for why in _explained(prepared, query, list(asked))) if failed is None else (),
         failed=failed,
     )
+
+
+def _complete(dataset: Dataset, query: Query, loaded: Sequence[int] | None) -> bool:
+    """Whether these tools, None standing for all, are what the query needs."""
+    if not query.answerable:
+        return loaded is not None and not loaded
+    found = gold_found(dataset, query.id, range(len(dataset.tools)) if loaded is None else loaded)
+    return sum(tool is not None for tool in found) == len(dataset.gold[query.id])
 
 
 def _explained(prepared: PreparedArm | None, query: Query, places: Sequence[int]) -> list[Why]:

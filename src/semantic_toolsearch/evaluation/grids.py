@@ -10,6 +10,7 @@ from typing import Final
 from semantic_toolsearch.evaluation.results import ArmResult, Evaluation
 
 __all__ = [
+    "FAILED",
     "Cell",
     "Column",
     "Grid",
@@ -22,6 +23,9 @@ __all__ = [
     "mean",
     "percent",
 ]
+
+FAILED: Final = "failed"
+"""What stands for a figure that an arm failed to give."""
 
 _LETTERS: Final = string.ascii_lowercase.replace("q", "")
 """Letters that have a raised form in Unicode, so that a terminal can show them small."""
@@ -122,6 +126,12 @@ class Grid:
     notes: tuple[str, ...] = ()
     keys: int = 1
     about: str = ""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Why rows failed, for tables without room for that, and the notes."""
+        failed = (f"{row.cells[0].text} failed: {row.failed}" for row in self.rows if row.failed is not None)
+        return (*failed, *self.notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def to_markdown(evaluation: Evaluation, *, title: str | None = None, times: bool
     ):
         parts += [heading] if grids else []
         for grid in grids:
-            parts += [_heading(grid, 3), _table(grid), *_bullets(grid.notes)]
+            parts += [_heading(grid, 3), _table(grid), *_bullets(grid.remarks)]
     if evaluation.tasks:
         parts += ["## What the figures mean", *_bullets(_meanings(evaluation, shared, times)), SIGNIFICANCE]
     if shared.notes:
@@ -59,7 +59,7 @@ def _task(task: TaskResult, shared: Legend, times: bool) -> Iterator[str]:
         yield _safe(task.description)
     yield _safe(grid.about)
     yield _table(grid)
-    yield from _bullets(grid.notes)
+    yield from _bullets(grid.remarks)
     slices = slice_grids(task, shared)
     if slices:
         yield f"<details><summary>{_safe(task.name)}: kinds of queries</summary>"

@@ -67,7 +67,7 @@ def _draw(grid: Grid, console: Console) -> None:
         if place:
             console.print()
         console.print(_table(grid, columns, raised))
-    for note in grid.notes:
+    for note in grid.remarks:
         console.print(_plain(note), style="dim")
     console.print()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from semantic_toolsearch.evaluation.grids import (
+    FAILED,
     Cell,
     Column,
     Grid,
@@ -78,7 +79,7 @@ class _Figure:
         return Column(self.head, ABOUT[self.key], self.group, self.alone)
 
 
-_GOT, _UNFIT, _TIME = "what a model would get", "loads nothing when nothing fits", "time"
+_GOT, _UNFIT, _TIME = "what a model would get", "loads none if", "time"
 
 _FIGURES: Final = (
     _Figure("size", "tools", "tools loaded", _GOT, mean),
@@ -168,9 +169,7 @@ def _task_about(task: TaskResult) -> str:
 def _task_notes(task: TaskResult) -> tuple[str, ...]:
     notes = []
     for result in task.arms:
-        if result.failed is not None:
-            notes.append(f"{result.arm} failed: {result.failed}")
-        elif result.failures:
+        if result.failures and result.failed is None:
             reasons = _counted(list(result.failures.values()))
             share = f"{count(len(result.failures))} of {count(len(task.queries))} queries"
             notes.append(f"{result.arm}: {share} have no answer and count 0: {reasons}.")
@@ -199,7 +198,7 @@ def figure_cell(
 ) -> Cell:
     """A share with the letters of the arms that it is significantly better than; empty where there is none."""
     if result is not None and result.failed is not None:
-        return Cell("failed")
+        return Cell(FAILED)
     if value is None or result is None:
         return Cell()
     return Cell(percent(value), beats=shared.beaten(result, measure), best=value == best, share=value)

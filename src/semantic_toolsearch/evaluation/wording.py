@@ -46,11 +46,21 @@ def findings(evaluation: Evaluation, shared: Legend, measure: str = MAIN_MEASURE
         }
         told = listed([f"{listed(names)} on {name}" for name, names in others.items()])
         sentences.append(f"Elsewhere the highest is {told}.")
+    beaten: dict[str, list[str]] = {}
+    beating: dict[str, list[str]] = {}
     for other in arms:
         better, worse, both = wins(tasks, top, other, measure)
         if other != top and both:
-            against = f"Against {shared.labels[other]} it is better beyond chance on {_of(better, both)}"
-            sentences.append(f"{against}, {f'worse on {worse}' if worse else 'never worse'}.")
+            beaten.setdefault(_of(better, both), []).append(shared.labels[other])
+            if worse:
+                beating.setdefault(_of(worse, both), []).append(shared.labels[other])
+    if beaten:
+        sentences.append(f"Beyond chance it beats {_told(beaten)}.")
+        sentences.append(
+            f"It is beaten beyond chance by {_told(beating)}."
+            if beating
+            else "None beats it beyond chance anywhere."
+        )
     return sentences
 
 
@@ -72,6 +82,10 @@ def meanings(grids: Iterable[Grid]) -> dict[str, str]:
 def _best(ranked: Mapping[str, ArmResult], measure: str) -> list[str]:
     highest = max(result.measures[measure] for result in ranked.values())
     return [arm for arm, result in ranked.items() if result.measures[measure] == highest]
+
+
+def _told(names: Mapping[str, Sequence[str]]) -> str:
+    return listed([f"{listed(arms)} on {tasks}" for tasks, arms in names.items()])
 
 
 def _of(some: int, all_of_them: int) -> str:
