@@ -166,9 +166,10 @@ def test_results_asked(limit, count):
 
 
 def test_joined_texts_find_groups_in_order_and_nothing_across_two_texts():
-    texts = JoinedTexts([("read", "file"), (), ("adf", "read read"), ("", "")])
-    assert list(texts.holding(["ad"])) == [0, 2]
+    texts = JoinedTexts([("read", "file"), (), ("adf", "read read"), ("", "天気é")])
+    for word, places in (("ad", [0, 2]), ("adf", [2]), ("dfi", []), ("ead\0", []), ("天気", [3]), ("é", [3])):
+        assert texts.having(word) == list(texts.holding([word])) == places
     assert list(texts.holding(["df", "file"])) == [0, 2]
-    assert list(texts.holding(["adf"])) == [2]
-    assert list(texts.holding(["dfi", "ead\u0000"])) == []
+    assert list(texts.holding(["é", "file"])) == [0, 3]
     assert list(texts.holding([])) == []
+    assert JoinedTexts([]).having("x") == []

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from library_tools import t
 from made_up_rankers import FILES
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.rankers.keyword import KeywordRanker
+from semantic_toolsearch.tokens import WRAPPING
 
 
 def points(query, tools=FILES):
@@ -73,3 +78,31 @@ def test_e79_punctuation_alone_matches_nothing(query):
 def test_e81_score_0_is_dropped():
     assert points("pattern") == {"grep_files": 1}
     assert points("pattern xyzzy") == {"grep_files": 1}
+
+
+PIECES = st.text("abAß\u0130天é😀\ud83d_.\n ", max_size=8)
+
+
+@given(st.lists(st.tuples(PIECES, PIECES), min_size=1, max_size=8), st.lists(PIECES, max_size=6))
+def test_e76_every_tool_gets_the_points_that_a_loop_over_the_tools_would_give(texts, words):
+    """Terms are looked for in all texts at once, and remembered; neither may show."""
+    tools = [SimpleNamespace(name=name, description=description) for name, description in texts]
+    ranker = KeywordRanker(tools)
+    query = " ".join([*words, *words[:2]])
+    terms = [piece.strip(WRAPPING).casefold() for piece in query.split()]
+    terms = [term for term in terms if any(map(str.isalnum, term))]
+    expected = {}
+    for place, (name, description) in enumerate(texts):
+        points = sum(3 if term in name.casefold() else int(term in description.casefold()) for term in terms)
+        if points:
+            expected[place] = points / (3 * len(terms))
+    for _ in range(2):
+        ranking = ranker.rank(query, limit=len(texts))
+        found = dict(zip(ranking.positions.tolist(), ranking.scores.tolist(), strict=True))
+        assert found == pytest.approx(expected)
+
+
+def test_e77_a_term_said_a_thousand_times_counts_a_thousand_times():
+    ranker = KeywordRanker(Catalog([t("read_file", "Return it")]))
+    assert ranker.explain("read " * 1_000, 0) == {"keyword": 3_000.0}
+    assert ranker.rank("read " * 1_000, limit=1).scores.tolist() == [1.0]
