@@ -15,7 +15,11 @@ from semantic_toolsearch.cli import app
 
 TESTS = Path(__file__).parents[1]
 DOCUMENT = (TESTS.parent / "docs" / "cli.md").read_text(encoding="utf-8")
-COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+COMMANDS = [command.callback.__name__ for command in app.registered_commands] + [
+    f"{group.name} {command.callback.__name__}"
+    for group in app.registered_groups
+    for command in group.typer_instance.registered_commands
+]
 EXAMPLES = re.findall(r"^\$ (.*toolsearch .*)$", DOCUMENT, re.MULTILINE)
 
 CONFIG = """
@@ -41,7 +45,9 @@ right = ["desk.echo"]
 def surroundings(tmp_path, monkeypatch):
     """What the document takes for granted: its file of tools, `uvx`, and the demo's folder."""
     (tools,) = re.findall(r"^```json\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
+    (phrasings,) = re.findall(r"^```text\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
     (tmp_path / "tools.json").write_text(tools, encoding="utf-8")
+    (tmp_path / "phrasings.txt").write_text(phrasings, encoding="utf-8")
     for program, server in (
         (tmp_path / "bin" / "uvx", TESTS / "cli" / "servers" / "repository.py"),
         (tmp_path / "environment" / "bin" / "server", TESTS / "mcp" / "servers" / "paging.py"),
@@ -58,7 +64,8 @@ def surroundings(tmp_path, monkeypatch):
 
 
 def test_s32_there_are_the_documented_commands():
-    assert COMMANDS == ["search", "explain", "lint", "index", "bench", "demo"]
+    assert COMMANDS[:6] == ["search", "explain", "lint", "index", "bench", "demo"]
+    assert COMMANDS[6:] == [f"eval {name}" for name in ("run", "report", "compare", "baseline", "mine")]
     assert [line for line in DOCUMENT.splitlines() if line.startswith("## ") and line[3:] in COMMANDS] == [
         f"## {name}" for name in COMMANDS
     ]
@@ -66,7 +73,7 @@ def test_s32_there_are_the_documented_commands():
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_s32_every_command_has_help_and_an_example(command, toolsearch):
-    result = toolsearch(command, "--help")
+    result = toolsearch(*command.split(), "--help")
     assert result.exit_code == 0
     assert re.search(rf"Example: toolsearch {command}", result.stdout)
     assert "Exit code:" in result.stdout
@@ -77,7 +84,7 @@ def test_s32_every_command_has_help_and_an_example(command, toolsearch):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_documented(command, toolsearch):
-    options = set(re.findall(r"(--[a-z]+)", toolsearch(command, "--help").stdout)) - {"--help"}
+    options = set(re.findall(r"(--[a-z-]+)", toolsearch(*command.split(), "--help").stdout)) - {"--help"}
     section = DOCUMENT.split(f"\n## {command}\n")[1].split("\n## ")[0]
     shared = DOCUMENT.split("\n## Where tools come from\n")[1].split("\n## ")[0]
     assert {option for option in options if option not in section + shared} == set()
@@ -85,7 +92,7 @@ def test_every_option_is_documented(command, toolsearch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the examples are written for a POSIX shell")
 def test_s32_every_documented_example_runs(toolsearch, surroundings, tmp_path):
-    assert len(EXAMPLES) == 14
+    assert len(EXAMPLES) == 24
     for example in EXAMPLES:
         line, _, remark = example.partition("  # exit code ")
         piped, _, command = line.rpartition(" | ")

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from semantic_toolsearch import __version__
 from semantic_toolsearch.cli import bench, demo, explain, index, lint, search
+from semantic_toolsearch.cli.evaluation import evaluation
 from semantic_toolsearch.cli.output import warn
 from semantic_toolsearch.errors import ToolSearchError
 
@@ -68,3 +69,4 @@ app.command(epilog="Example: toolsearch lint tools.json --strict")(lint.lint)
 app.command(epilog="Example: toolsearch index tools.json --out tools.index")(index.index)
 app.command(epilog="Example: toolsearch bench --tools 500")(bench.bench)
 app.command(epilog="Example: toolsearch demo")(demo.demo)
+app.add_typer(evaluation, name="eval")

@@ -1,0 +1,195 @@
+"""Datasets, arms and settings in; the results with their report and page, as one object or one folder, out."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from semantic_toolsearch.errors import ToolSearchError
+from semantic_toolsearch.evaluation.answers import Arm, PreparedArm
+from semantic_toolsearch.evaluation.conversations import conversation_costs
+from semantic_toolsearch.evaluation.drilldown import TaskDetails, task_details
+from semantic_toolsearch.evaluation.files import write_results, write_text
+from semantic_toolsearch.evaluation.html import to_html
+from semantic_toolsearch.evaluation.markdown import to_markdown
+from semantic_toolsearch.evaluation.models import named_embedder
+from semantic_toolsearch.evaluation.parts import Parts
+from semantic_toolsearch.evaluation.results import ConversationResult, Evaluation, SizeResult, TaskResult
+from semantic_toolsearch.evaluation.running import Step, Watch, run_tasks, task_key
+from semantic_toolsearch.evaluation.settings import RunSettings
+from semantic_toolsearch.evaluation.sizes import size_curve
+
+if TYPE_CHECKING:
+    from semantic_toolsearch.evaluation.dataset import Dataset
+    from semantic_toolsearch.evaluation.sources import DatasetSource
+
+__all__ = ["Suite", "run_suite"]
+
+RESULTS: Final = "results.json"
+REPORT: Final = "report.md"
+PAGE: Final = "report.html"
+
+MOST_IN_AGENT: Final = 1_000
+"""Tools of the largest catalog that conversations are held over; with all of 29,000 in full no model could answer."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What a run of the suite found.
+
+    Attributes:
+        evaluation: The figures.
+        details: Queries to look at, with their texts, which belong to the datasets and are no part of the figures.
+    """
+
+    evaluation: Evaluation
+    details: tuple[TaskDetails, ...] = ()
+
+    def write(self, folder: str | Path) -> Path:
+        """Write ``results.json``, ``report.md`` and the page ``report.html``, and return the page's path.
+
+        Raises:
+            DatasetError: The folder cannot be written.
+        """
+        target = Path(folder)
+        write_results(self.evaluation, target / RESULTS)
+        write_text(target / REPORT, to_markdown(self.evaluation, times=True))
+        write_text(target / PAGE, to_html(self.evaluation, self.details))
+        return target / PAGE
+
+
+def run_suite(
+    sources: Sequence[DatasetSource],
+    arms: Sequence[Arm],
+    settings: RunSettings | None = None,
+    *,
+    parts: Parts | None = None,
+    watch: Watch = lambda step: None,
+    details: int = 60,
+) -> Suite:
+    """Ask every arm every dataset's queries, and whatever else the settings want.
+
+    Args:
+        sources: The datasets, as ``find_datasets`` gives them.
+        arms: The arms, as ``parse_arm`` gives them.
+        settings: What is asked; None for the defaults.
+        parts: Where finished pieces are kept; None for nowhere.
+        watch: Told how far the run is.
+        details: Queries of each dataset that the page explains.
+
+    Raises:
+        DatasetError: A dataset cannot be used; names file and line.
+    """
+    settings = settings or RunSettings()
+    parts = parts or Parts(None)
+    explained: list[TaskDetails] = []
+    seen: list[Dataset] = []
+
+    def keep(dataset: Dataset, result: TaskResult, prepared: Mapping[str, PreparedArm]) -> None:
+        if details:
+            explained.append(_details(dataset, result, arms, prepared, parts, settings, details))
+        if settings.sizes or settings.conversations:
+            seen[:] = _to_keep([*seen, dataset])
+
+    evaluation = run_tasks(sources, arms, settings, parts=parts, watch=watch, after_task=keep)
+    costs = _costs(seen, arms, settings, parts, watch)
+    whole = evaluation.model_copy(update={"sizes": costs.sizes, "conversations": costs.conversations})
+    return Suite(whole, tuple(explained))
+
+
+def _details(
+    dataset: Dataset,
+    result: TaskResult,
+    arms: Sequence[Arm],
+    prepared: Mapping[str, PreparedArm],
+    parts: Parts,
+    settings: RunSettings,
+    most: int,
+) -> TaskDetails:
+    """The queries to look at, explained by every arm that can be prepared for nothing."""
+    name = f"{dataset.name}--details"
+    key = {
+        **task_key(dataset, settings),
+        "arms": [arm.arm for arm in result.arms if arm.failed is None],
+        "most": most,
+    }
+    found = parts.find(name, key, TaskDetails)
+    if found is None:
+        ready = dict(prepared)
+        failed = {arm.arm for arm in result.arms if arm.failed is not None}
+        for arm in arms:  # those whose figures were kept from an earlier, interrupted run
+            if arm.name not in ready and arm.name not in failed and arm.how in ("local", "emulated"):
+                with contextlib.suppress(ToolSearchError):
+                    ready[arm.name] = arm.prepare(dataset)
+        found = task_details(dataset, result, ready, most=most, seed=settings.seed)
+        parts.keep(name, key, found)
+    return found
+
+
+def _to_keep(datasets: Sequence[Dataset]) -> list[Dataset]:
+    """The largest dataset, and the largest that an agent may have as its catalog."""
+    fitting = [each for each in datasets if len(each.tools) <= MOST_IN_AGENT]
+    largest = [max(datasets, key=_size), *([max(fitting, key=_size)] if fitting else [])]
+    return [each for each in datasets if any(each is one for one in largest)]
+
+
+def _size(dataset: Dataset) -> int:
+    return len(dataset.tools)
+
+
+def _costs(
+    datasets: Sequence[Dataset], arms: Sequence[Arm], settings: RunSettings, parts: Parts, watch: Watch
+) -> Evaluation:
+    """The curve over the largest dataset, and the conversations over the largest that an agent may have."""
+    sizes: tuple[SizeResult, ...] = ()
+    conversations: tuple[ConversationResult, ...] = ()
+    if settings.sizes and datasets:
+        free = [arm for arm in arms if arm.ranks and arm.how in ("local", "emulated")]
+        largest = max(datasets, key=_size)
+        key = {**task_key(largest, settings), "arms": [arm.name for arm in free], "sizes": settings.sizes}
+        sizes = _once(
+            parts, f"{largest.name}--sizes", key, lambda: _sizes(largest, free, settings, watch)
+        ).sizes
+    fitting = [each for each in datasets if len(each.tools) <= MOST_IN_AGENT]
+    if settings.conversations and fitting:
+        catalog = max(fitting, key=_size)
+        key = {**task_key(catalog, settings), "turns": settings.conversations}
+        name = f"{catalog.name}--conversations"
+        conversations = _once(
+            parts, name, key, lambda: _conversations(catalog, settings, watch)
+        ).conversations
+    return Evaluation(sizes=sizes, conversations=conversations)
+
+
+def _once(parts: Parts, name: str, key: object, make: Callable[[], Evaluation]) -> Evaluation:
+    found = parts.find(name, key, Evaluation)
+    if found is None:
+        found = make()
+        parts.keep(name, key, found)
+    return found
+
+
+def _sizes(dataset: Dataset, arms: Sequence[Arm], settings: RunSettings, watch: Watch) -> Evaluation:
+    curve = size_curve(
+        dataset,
+        arms,
+        sizes=settings.sizes,
+        seed=settings.seed,
+        progress=lambda done, total: watch(Step(dataset.name, "catalog sizes", done, total)),
+    )
+    return Evaluation(sizes=tuple(curve))
+
+
+def _conversations(dataset: Dataset, settings: RunSettings, watch: Watch) -> Evaluation:
+    held = conversation_costs(
+        dataset,
+        lengths=settings.conversations,
+        seed=settings.seed,
+        embedder=named_embedder(settings.embedder),
+        config=settings.config,
+        progress=lambda done, total: watch(Step(dataset.name, "conversations", done, total)),
+    )
+    return Evaluation(conversations=tuple(held))
