@@ -1,9 +1,9 @@
 """A catalog in; a textbook BM25 ranker over plain words out, to compare the library's own ranker with.
 
-It is what most projects would write in an afternoon, and its figures agree with a published column of BM25 figures: one
-text a tool, every word of equal weight, no rule for names. Of the library it shares the splitting of identifiers, the list
-of function words and the formula (Lucene's BM25, k1 = 1.2, b = 0.75; Kamphuis et al., "Which BM25 Do You Mean?",
-ECIR 2020). All else is its own: words, light stems, character pairs, and a query's words counted once.
+It is what most projects would write in an afternoon, and its figures agree with a published column of BM25 figures:
+one text a tool, every word of equal weight, no rule for names. Of the library it shares the splitting of identifiers,
+the list of function words and the formula (Lucene's BM25, k1 = 1.2, b = 0.75; Kamphuis et al., "Which BM25 Do You
+Mean?", ECIR 2020). All else is its own: words, light stems, character pairs, and a query's words counted once.
 """
 
 from __future__ import annotations
