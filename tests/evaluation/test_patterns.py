@@ -15,13 +15,13 @@ from semantic_toolsearch.word_patterns import listed_words
 @pytest.mark.parametrize(
     ("query", "pattern"),
     [
-        ("What's the weather forecast for Oslo?", "forecast|weather|Oslo"),
-        ("Please send an e-mail to my boss", r"e\-mail|send|boss"),
+        ("What's the weather forecast for Oslo?", "forecast|weather"),
+        ("Please send an e-mail to my boss", r"e\-mail|send"),
         ("send send SEND it", "send"),
         ("I don't know the user's id", "know|user"),
-        ("load read_file or weather.get please", r"weather\.get|read_file|load"),
-        ("convert 20 USD to EUR", "convert|USD|EUR"),
-        ("Wie wird das Wetter in Köln", "Wetter|wird|Köln|Wie|das"),
+        ("load read_file or weather.get please", r"weather\.get|read_file"),
+        ("convert 20 USD to EUR", "convert|USD"),
+        ("Wie wird das Wetter in Köln", "Wetter|wird"),
         ("मौसम की जानकारी", "जानकारी|मौसम"),
         ("погода в Осло", "погода|Осло"),
         ("오슬로 날씨 좀", "오슬로|날씨"),
@@ -56,11 +56,10 @@ def test_without_a_telling_word_it_is_what_was_said(query, pattern):
 
 
 def test_what_does_not_fit_is_left_out_by_whole_words():
-    many = " ".join(f"word{'x' * size}" for size in range(30))
+    many = "".join(chr(0x4E00 + number) for number in range(300))
     pattern = written_pattern(many)
     assert 150 < len(pattern) <= 200
-    assert set(listed_words(pattern)) <= set(many.split())
-    assert listed_words(pattern)[0] == f"word{'x' * 29}"
+    assert all(pair in many and len(pair) == 2 for pair in listed_words(pattern))
     assert written_pattern(f"{'m' * 300} short") == "short"
     assert written_pattern("m" * 300) == "m" * 100
     assert written_pattern("m-" * 300) == r"m\-" * 50

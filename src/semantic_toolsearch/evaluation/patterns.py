@@ -2,7 +2,8 @@
 
 An assumption, since nobody publishes what models write: vendors advise short alternatives of telling words
 (``weather|forecast``), so that is what is written here. A model may do better, by adding words that the user did not
-say, or worse.
+say, or worse. Two words did best for the search on the dev splits of four public sets: with more, tools that hold any
+of them fill the first places in catalog order.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ __all__ = ["LONGEST_PATTERN", "written_pattern"]
 LONGEST_PATTERN: Final = 200
 """Characters of a pattern that the hosted search accepts."""
 
+_MOST_WORDS: Final = 2
+"""Words of a pattern; pairs of ideographs, which are less than words, are not counted."""
+
 _FEWEST_LETTERS: Final = 3
 _FEWEST_SYLLABLES: Final = 2
 """The same for Hangul, where a character is a syllable."""
@@ -36,7 +40,7 @@ def written_pattern(query: str) -> str:
     """Write the pattern for a query; never raises.
 
     A query that is one identifier becomes itself. Another one becomes its words joined by ``|``: without English
-    function words, of at least three letters (two in Hangul), each once, the longest first, since long words are rare;
+    function words, of at least three letters (two in Hangul), each once, the two longest, since long words are rare;
     ideographs in overlapping pairs. Words that do not fit into 200 characters are left out. A query without any such
     word becomes its pieces between white space, as they are.
     """
@@ -47,7 +51,9 @@ def written_pattern(query: str) -> str:
     for piece in _pieces().findall(query):
         for word in _words(piece):
             words.setdefault(word.lower(), word)
-    pattern = _fitting(sorted(words.values(), key=len, reverse=True))
+    longest = sorted(words.values(), key=len, reverse=True)
+    counted = [word for word in longest if not _ideographs().match(word)][:_MOST_WORDS]
+    pattern = _fitting(word for word in longest if word in counted or _ideographs().match(word))
     return pattern or _fitting(query.split()) or _fitting([query.strip()[: LONGEST_PATTERN // 2]])
 
 

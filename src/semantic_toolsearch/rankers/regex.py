@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import re
 import time
+from functools import cached_property
+from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from semantic_toolsearch.joined_texts import JoinedTexts
 from semantic_toolsearch.rankers.protocol import Ranking, Visible
 from semantic_toolsearch.schemas import schema_fields
+from semantic_toolsearch.word_patterns import folded, listed_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,12 +71,16 @@ class RegexRanker:
     def rank(self, query: str, *, limit: int, visible: Visible | None = None) -> Ranking:
         """Return the first ``limit`` matching tools in catalog order, all with score 1.
 
-        A pattern that is too long, does not parse or takes too long gives no tool and a note.
+        A pattern that is too long, does not parse or takes too long gives no tool and a note. One that only lists
+        words, as most do that models write, is looked for without the engine: at any size in milliseconds.
         """
         import regex
 
         if fault := _fault(query):
             return _nothing(fault)
+        if words := listed_words(query):
+            matching = self._texts.holding(map(folded, words))
+            return _found(islice((place for place in matching if visible is None or visible[place]), limit))
         try:
             pattern = regex.compile(query, regex.IGNORECASE)
         except (regex.error, RecursionError, OverflowError, ValueError) as error:
@@ -91,7 +99,16 @@ class RegexRanker:
                 )
             if len(found) == limit:
                 break
-        return Ranking(np.array(found, dtype=np.int64), np.ones(len(found), dtype=np.float32))
+        return _found(found)
+
+    @cached_property
+    def _texts(self) -> JoinedTexts:
+        return JoinedTexts(tuple(map(folded, fields)) for fields in self._fields)
+
+
+def _found(places: Iterable[int]) -> Ranking:
+    positions = np.fromiter(places, dtype=np.int64)
+    return Ranking(positions, np.ones(len(positions), dtype=np.float32))
 
 
 def _fault(pattern: str) -> str | None:
