@@ -23,7 +23,7 @@ from semantic_toolsearch.evaluation.task_grids import ABOUT
 
 __all__ = ["MODES", "conversation_grids", "modes_of", "size_grids", "sizes_by_task"]
 
-MODES: Final = ("full", "hosted", "reference", "output", "stub", "bridge")
+MODES: Final = ("full", "hosted", "hosted, responses", "reference", "output", "stub", "bridge")
 """How unloaded tools travel, in the order of tables."""
 
 _SIZE_MEASURES: Final = ("recall@5", "nDCG@10")
@@ -160,8 +160,9 @@ def _conversation_notes(results: Sequence[ConversationResult]) -> tuple[str, ...
     notes = [f"{span} conversations of each length."]
     for each in results:
         if each.prices:
-            prices = ", ".join(f"{name} {price:g}" for name, price in each.prices.items())
+            prices = ", ".join(f"{name} {price:g}" for name, price in sorted(each.prices.items()))
             notes.append(f"Price of a token against an ordinary input token: {prices}.")
         if each.counted:
             notes.append(f"Tokens: {each.counted}.")
+        notes += each.notes
     return tuple(dict.fromkeys(notes))

@@ -169,7 +169,7 @@ def legend(evaluation: Evaluation) -> Legend:
     for result in results:
         hows.setdefault(result.arm, {})[result.how] = None
     for sizes in evaluation.sizes:
-        for arm in sizes.arms:
+        for arm in sorted(sizes.arms):
             hows.setdefault(arm, {})
     labels = {}
     for arm, ways in hows.items():

@@ -22,7 +22,7 @@ from semantic_toolsearch.evaluation.plots import (
 )
 from semantic_toolsearch.evaluation.results import Evaluation, TaskResult
 from semantic_toolsearch.evaluation.task_grids import slice_grids, task_grid
-from semantic_toolsearch.evaluation.wording import LETTERS, SIGNIFICANCE, findings, meanings
+from semantic_toolsearch.evaluation.wording import LETTERS, SIGNIFICANCE, findings, meanings, versions
 
 __all__ = [
     "conversations_section",
@@ -85,8 +85,8 @@ def sizes_section(evaluation: Evaluation, shared: Legend) -> str:
         )
     ]
     told = (
-        '<p class="quiet">The same queries over catalogs of growing size. Each catalog holds the gold tools of its '
-        "queries; the others are drawn.</p>"
+        '<p class="quiet">The same queries over catalogs that grow: each keeps its right tools while random other tools '
+        "are added. A larger catalog holds all of a smaller one.</p>"
     )
     tables = "\n".join(table(grid) for grid in size_grids(evaluation, shared))
     return _section("sizes", "Catalog size", told, _plots(drawings), _folded("The figures", tables))
@@ -131,14 +131,13 @@ def method_section(evaluation: Evaluation, shared: Legend) -> str:
     notes = "".join(
         f'<li id="note-{place}">{escaped(note)}</li>' for place, note in enumerate(shared.notes, 1)
     )
-    versions = ", ".join(f"{name} {version}" for name, version in evaluation.versions.items())
     config = json.dumps(evaluation.config, indent=2, sort_keys=True, ensure_ascii=False)
     lines = "\n".join(map(_indented, config.split("\n")))
     hashes = "".join(
         f'<tr><th scope="row">{escaped(task.name)}</th><td>{escaped(file)}</td><td class="hash">{escaped(digest)}</td>'
         "</tr>"
         for task in evaluation.tasks
-        for file, digest in task.sha256.items()
+        for file, digest in sorted(task.sha256.items())
     )
     data = (
         '<div class="scroll"><table><caption class="hidden">Hashes of the data</caption><thead><tr>'
@@ -151,7 +150,9 @@ def method_section(evaluation: Evaluation, shared: Legend) -> str:
         f'<h3>What the figures mean</h3><dl class="meanings">{terms}</dl>' if terms else "",
         f"<h3>How arms are compared</h3><p>{escaped(SIGNIFICANCE)}</p>" if evaluation.tasks else "",
         f"<h3>Notes on the arms</h3><ol>{notes}</ol>" if notes else "",
-        f"<h3>Settings</h3><p>Versions: {escaped(versions)}.</p>" if versions else "<h3>Settings</h3>",
+        f"<h3>Settings</h3><p>Versions: {escaped(versions(evaluation))}.</p>"
+        if evaluation.versions
+        else "<h3>Settings</h3>",
         _folded("What was asked for", f"<pre>{lines}</pre>"),
         _folded("Hashes of the data", data) if hashes else "",
     )

@@ -13,7 +13,7 @@ from semantic_toolsearch.evaluation.grids import Cell, Grid, Legend, Row, legend
 from semantic_toolsearch.evaluation.overview_grids import overviews, wins_grid
 from semantic_toolsearch.evaluation.results import Evaluation, TaskResult
 from semantic_toolsearch.evaluation.task_grids import slice_grids, task_grid
-from semantic_toolsearch.evaluation.wording import LETTERS, SIGNIFICANCE, findings, meanings
+from semantic_toolsearch.evaluation.wording import LETTERS, SIGNIFICANCE, findings, meanings, versions
 
 __all__ = ["to_markdown"]
 
@@ -110,16 +110,17 @@ def _meanings(evaluation: Evaluation, shared: Legend, times: bool) -> list[str]:
 
 
 def _settings(evaluation: Evaluation, times: bool) -> Iterator[str]:
-    versions = ", ".join(f"{name} {version}" for name, version in evaluation.versions.items())
-    if versions:
-        yield f"Versions: {_safe(versions)}."
+    if evaluation.versions:
+        yield f"Versions: {_safe(versions(evaluation))}."
     if times and evaluation.times:
-        told = ", ".join(f"{name} {value:g}" for name, value in evaluation.times.items())
+        told = ", ".join(f"{name} {value:g}" for name, value in sorted(evaluation.times.items()))
         yield f"Times: {_safe(told)}."
     yield "<details><summary>What was asked for</summary>"
     yield f"```json\n{json.dumps(evaluation.config, indent=2, sort_keys=True)}\n```"
     yield "</details>"
-    hashes = [(task.name, file, digest) for task in evaluation.tasks for file, digest in task.sha256.items()]
+    hashes = [
+        (task.name, file, digest) for task in evaluation.tasks for file, digest in sorted(task.sha256.items())
+    ]
     if hashes:
         rows = "\n".join(
             f"| {_safe(task)} | {_safe(file)} | `{_safe(digest)}` |" for task, file, digest in hashes

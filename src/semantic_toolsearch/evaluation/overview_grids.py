@@ -75,7 +75,14 @@ def _overview(evaluation: Evaluation, shared: Legend, figure: str, title: str) -
         Column("queries", "Answerable queries; the others are no part of the means."),
         *(shared.column(arm, ABOUT[figure]) for arm in shared.letters),
     )
-    return Grid(title, columns, tuple(rows))
+    silent = [shared.labels[arm] for arm in shared.letters if _shows_no_order(evaluation, arm)]
+    notes = [f"Without an order of tools, and so without {figure}: {', '.join(silent)}."] if silent else []
+    return Grid(title, columns, tuple(rows), tuple(notes) if figure in MEASURES else ())
+
+
+def _shows_no_order(evaluation: Evaluation, arm: str) -> bool:
+    results = [result for task in evaluation.tasks for result in task.arms if result.arm == arm]
+    return bool(results) and not any(result.ranks for result in results)
 
 
 def _value(result: ArmResult | None, figure: str) -> float | None:

@@ -12,7 +12,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.errors import MissingExtraError
-from semantic_toolsearch.evaluation.cost_grids import MODES
+from semantic_toolsearch.evaluation.cost_grids import MODES, modes_of
 from semantic_toolsearch.evaluation.grids import Legend, count, duration
 from semantic_toolsearch.evaluation.svg import page_svg
 
@@ -136,8 +136,11 @@ def quality_by_size(results: Sequence[SizeResult], shared: Legend, measure: str)
 def tokens_by_size(results: Sequence[SizeResult]) -> str:
     """Tokens of the first request's tools against the number of tools, by mode; empty without two sizes."""
     lines = {
-        mode: ({float(each.tools): each.tokens[mode] for each in results if mode in each.tokens}, place)
-        for place, mode in enumerate(MODES)
+        mode: (
+            {float(each.tools): each.tokens[mode] for each in results if mode in each.tokens},
+            _mode_number(mode),
+        )
+        for mode in modes_of(mode for each in results for mode in each.tokens)
     }
 
     def draw(figure: Figure) -> None:
@@ -183,7 +186,7 @@ def latency(task: TaskResult, shared: Legend) -> str:
 
 
 def conversation_costs(results: Sequence[ConversationResult]) -> str:
-    """Cost of conversations by mode, a panel for each number of turns; empty without conversations.
+    """Cost of conversations by mode, a panel for each number of turns; empty where no two modes are compared.
 
     Args:
         results: Conversations over the same tools on the same wire format.
@@ -192,12 +195,16 @@ def conversation_costs(results: Sequence[ConversationResult]) -> str:
     modes = [mode for mode in reversed(MODES) if any(each.mode == mode for each in results)]
 
     def draw(figure: Figure) -> None:
+        first = results[0]
+        _title(
+            figure, f"{first.api}: cost in ordinary input tokens, {count(first.tools)} tools of {first.task}"
+        )
         for axes, number in zip(figure.subplots(len(turns), 1, squeeze=False)[:, 0], turns, strict=True):
             costs = {each.mode: each.cost for each in results if each.turns == number}
             full = costs.get("full")
             for height, mode in enumerate(modes):
                 if mode in costs:
-                    axes.barh(height, costs[mode], 0.6, color=_PALETTE[MODES.index(mode)])
+                    axes.barh(height, costs[mode], 0.6, color=_PALETTE[_mode_number(mode)])
                     share = f" ({100 * costs[mode] / full:.0f} %)" if full else ""
                     _beside(axes, costs[mode], height, count(costs[mode]) + share)
             axes.set_xlim(0, 1.45 * max(1, *costs.values()))
@@ -205,12 +212,13 @@ def conversation_costs(results: Sequence[ConversationResult]) -> str:
             axes.set_yticks(range(len(modes)), modes)
             axes.grid(visible=False)
             axes.spines["bottom"].set_visible(False)
-            axes.set_title(f"{number} user message{'s' if number > 1 else ''}: cost in ordinary input tokens")
+            axes.set_title(f"{number} user message{'s' if number > 1 else ''}")
 
-    if not results:
+    if len(modes) < 2:
         return ""
-    height = len(turns) * (0.42 + 0.2 * len(modes))
-    return _drawn(f"{results[0].task}: cost of a conversation by mode", height, draw)
+    height = 0.25 + len(turns) * (0.4 + 0.2 * len(modes))
+    title = f"{results[0].task}, {results[0].api}: cost of a conversation by mode"
+    return _drawn(title, height, draw)
 
 
 def _draw_lines(axes: Axes, lines: _Lines, marked: Sequence[int] | None = None) -> None:
@@ -272,6 +280,10 @@ def _short(value: float, _: float = 0) -> str:
         if value >= unit:
             return f"{value / unit:g}{sign}"
     return f"{value:g}"
+
+
+def _mode_number(mode: str) -> int:
+    return MODES.index(mode) if mode in MODES else len(MODES)
 
 
 def _number(shared: Legend, arm: str) -> int:

@@ -105,11 +105,12 @@ def _width(grid: Grid, columns: Sequence[int], console: Console, raised: bool) -
 def _table(grid: Grid, columns: Sequence[int], raised: bool) -> Table:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for place in columns:
         column = grid.columns[place]
-        head = _plain(_broken(column.title))
+        head = Text(_broken(_line(column.title)))
         table.add_column(head, justify="right" if column.numeric else "left", no_wrap=True)
     for row in grid.rows:
         table.add_row(*(_cell(row, place, raised) for place in columns))
@@ -124,9 +125,9 @@ def _cell(row: Row, place: int, raised: bool) -> Text:
     if place >= len(row.cells):
         return Text("")
     cell = row.cells[place]
-    text = Text(" ".join(strip_hidden(cell.title).split()), style="bold" if cell.best else "")
+    text = Text().append(_line(cell.title), style="bold" if cell.best else "")
     if cell.beats:
-        text.append(cell.beats.translate(_RAISED) if raised else f" {cell.beats}", style="not bold")
+        text.append(cell.beats.translate(_RAISED) if raised else f" {cell.beats}")
     if place == 0 and row.marks:
         text.append(f" [{','.join(map(str, row.marks))}]", style="dim")
     return text
@@ -146,4 +147,9 @@ def _parted(word: str) -> list[str]:
 def _plain(text: str) -> Text:
     from rich.text import Text
 
-    return Text("\n".join(" ".join(strip_hidden(line).split()) for line in text.split("\n")))
+    return Text(_line(text))
+
+
+def _line(text: str) -> str:
+    """Text on one line without anything that a terminal would obey."""
+    return " ".join(strip_hidden(text).split())

@@ -174,7 +174,7 @@ def _task_notes(task: TaskResult) -> tuple[str, ...]:
             share = f"{count(len(result.failures))} of {count(len(task.queries))} queries"
             notes.append(f"{result.arm}: {share} have no answer and count 0: {reasons}.")
         if result.usage:
-            counts = ", ".join(f"{count(value)} {name}" for name, value in result.usage.items())
+            counts = ", ".join(f"{count(value)} {name}" for name, value in sorted(result.usage.items()))
             notes.append(f"{result.arm}: the provider counted {counts}.")
     if task.unusable:
         notes.append(f"{count(task.unusable)} definitions cannot be used and are never found.")
@@ -188,7 +188,7 @@ def _counted(reasons: Sequence[str], most: int = 3) -> str:
     counts: dict[str, int] = {}
     for reason in reasons:
         counts[reason] = counts.get(reason, 0) + 1
-    ordered = sorted(counts.items(), key=lambda row: -row[1])
+    ordered = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     shown = "; ".join(f"{reason} ({count})" for reason, count in ordered[:most])
     return shown + (f"; {len(ordered) - most} other reasons" if len(ordered) > most else "")
 

@@ -11,7 +11,7 @@ from semantic_toolsearch.evaluation.results import ArmResult, Evaluation
 from semantic_toolsearch.evaluation.significance import RESAMPLES
 from semantic_toolsearch.evaluation.task_grids import MAIN_MEASURE
 
-__all__ = ["LETTERS", "SIGNIFICANCE", "findings", "listed", "meanings"]
+__all__ = ["LETTERS", "SIGNIFICANCE", "findings", "listed", "meanings", "versions"]
 
 LETTERS: Final = (
     "A small letter beside a figure names an arm that it beats beyond chance. The best figure of a column, or of a row "
@@ -67,6 +67,13 @@ def findings(evaluation: Evaluation, shared: Legend, measure: str = MAIN_MEASURE
 def listed(words: Sequence[str]) -> str:
     """Words as a sentence lists them."""
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def versions(evaluation: Evaluation) -> str:
+    """What the figures depend on, the library first."""
+    own = "semantic_toolsearch"
+    ordered = sorted(evaluation.versions.items(), key=lambda version: (version[0] != own, version[0]))
+    return ", ".join(f"{name} {number}" for name, number in ordered)
 
 
 def meanings(grids: Iterable[Grid]) -> dict[str, str]:

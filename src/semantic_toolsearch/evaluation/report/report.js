@@ -208,7 +208,7 @@
       box.append(make("p", "problem", `No answer: ${arm.failed}`));
       return box;
     }
-    const size = arm.returned === undefined ? "loads everything" : `loads ${plural(arm.returned, "tool")}`;
+    const size = arm.returned === undefined ? "loads everything" : arm.returned ? `loads ${plural(arm.returned, "tool")}` : "loads nothing";
     const values = Object.entries(arm.values || {}).filter(([name]) => name === measure || name === "nDCG@10");
     const told = values.map(([name, value]) => `${name} ${name === measure ? (value === 1 ? "yes" : "no") : figure(value)}`);
     box.append(make("p", "figures", [size, ...told].join(" · ")));
