@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from semantic_toolsearch.results import MOST_NAMESPACES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -200,15 +202,19 @@ def search_tool(*, offer_limit: bool, max_limit: int, namespaces: Sequence[tuple
     Args:
         offer_limit: Whether the model may choose the number of results.
         max_limit: The most it may choose.
-        namespaces: Names and sizes of what can be searched, told to the model where unloaded tools are not sent.
+        namespaces: Names and sizes of what can be searched, told to the model where unloaded tools are not sent; of
+            many the largest, since this is read on every turn.
     """
     description = (
         "Search the available tools by what they do, and load the ones that fit so that they can be called. "
         "Describe the need in a few words, or give a tool's exact name."
     )
     if namespaces:
-        listed = ", ".join(f"{name} ({count})" for name, count in namespaces)
-        description += f" Searchable: {listed}."
+        largest = sorted(namespaces, key=lambda space: (-space[1], space[0]))
+        listed = ", ".join(f"{name} ({count})" for name, count in sorted(largest[:MOST_NAMESPACES]))
+        rest = largest[MOST_NAMESPACES:]
+        more = f", and {len(rest)} more with {sum(count for _, count in rest)} tools" if rest else ""
+        description += f" Searchable: {listed}{more}."
     properties: dict[str, Any] = {
         "query": {
             "type": "string",

@@ -396,3 +396,14 @@ def test_c40_a_search_that_loads_nothing_new_changes_no_byte(lib, query):
     after = talk.turn()
     assert json.dumps(after.tools) == json.dumps(before.tools)
     assert after.cache_key == before.cache_key
+
+
+def test_of_many_namespaces_the_search_tool_names_the_largest_and_counts_the_rest():
+    few = search_tool(offer_limit=True, max_limit=20, namespaces=[("mail", 3), ("wiki", 12)])
+    assert few.description.endswith(" Searchable: mail (3), wiki (12).")
+    spaces = [(f"space{n:03}", n) for n in range(1, 501)]
+    many = search_tool(offer_limit=True, max_limit=20, namespaces=spaces)
+    assert f", and 470 more with {sum(range(1, 471))} tools." in many.description
+    assert "space500 (500)" in many.description
+    assert "space470 (" not in many.description
+    assert len(many.description) < 1_000

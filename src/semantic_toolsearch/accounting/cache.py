@@ -221,10 +221,18 @@ def _shared(parts: list[str], before: list[str], by: str, size: Any, counter: To
     same = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
     shared = sum(size(part) for part in parts[:same])
     if by == "character" and same < len(pairs):
-        one, other = pairs[same]
-        differs = next(
-            (place for place, pair in enumerate(zip(one, other, strict=False)) if len(set(pair)) > 1), None
-        )
-        common = one[:differs] if differs is not None else min(one, other, key=len)
+        common = _common(*pairs[same])
         shared += min(counter.count(common), size(parts[same])) if common else 0
     return int(shared)
+
+
+def _common(one: str, other: str) -> str:
+    """Return the beginning that two texts share; found by halving, since tools lists are long."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return one[:low]
