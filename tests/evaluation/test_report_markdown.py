@@ -80,7 +80,18 @@ def test_s24_s25_emulated_arms_and_arms_without_order_have_notes():
     notes = after(text, "## Notes").strip().splitlines()
     assert notes[0].startswith("1. emulated: the provider's documented rules")
     assert notes[1] == "2. anthropic-bm25: Its tokenizer is not documented."
-    assert notes[3].startswith("4. shows no order of tools, so its rank columns are empty")
+    assert notes[3].startswith("4. no order: the arm shows no order of tools, so its rank columns are empty")
+
+
+def test_notes_that_name_their_arm_and_its_way_are_not_told_twice():
+    told = "anthropic-bm25: emulated here, the provider was not asked."
+    task = (
+        made_up()
+        .tasks[0]
+        .model_copy(update={"arms": (words(arm="anthropic-bm25", how="emulated", notes=(told,)),)})
+    )
+    notes = after(to_markdown(Evaluation(tasks=(task,))), "## Notes").split("\n## ")[0]
+    assert notes.strip() == f"1. {told}"
 
 
 def test_a_failed_arm_says_why():
@@ -119,6 +130,17 @@ def test_what_figures_mean_is_told_for_the_columns_that_stand_there():
     assert "paired randomisation test" in text
     assert "10,000 random choices of signs" in text
     assert "p95 ms" not in text
+    heads = [line[2:].split(":")[0] for line in text.splitlines() if line.startswith("- ")]
+    assert heads[:8] == [
+        "how",
+        "hit@1",
+        "recall@5",
+        "complete@5",
+        "nDCG@10",
+        "MRR",
+        "tools loaded",
+        "tokens loaded",
+    ]
 
 
 def test_settings_versions_and_hashes_are_complete():

@@ -53,7 +53,7 @@ def test_s25_an_arm_without_order_has_empty_rank_cells_and_a_note_and_keeps_what
     text = shown(made_up())
     cells = row(text, "openai-tool-search").split("replayed")[1].split()
     assert cells == ["1.2", "90", "60.0", "70.0", "60.0", "0.0"]
-    assert "[4] shows no order of tools, so its rank columns are empty" in text
+    assert "[4] no order: the arm shows no order of tools, so its rank columns are empty" in text
     assert "Without an order of tools, and so without nDCG@10: openai-tool-search (replayed)." in text
 
 
@@ -129,6 +129,17 @@ def test_a_wide_console_keeps_a_task_in_one_table_and_a_narrow_one_repeats_its_a
 def test_a_console_without_unicode_gets_plain_letters():
     text = shown(made_up(), encoding="ascii")
     assert "80.0 ac" in text
+
+
+def test_more_arms_than_letters_are_still_told_apart():
+    arms = tuple(words(arm=f"arm{number}") for number in range(30))
+    best = words(arm="best", beats={"MRR": ("arm0", "arm29")})
+    task = made_up().tasks[0].model_copy(update={"arms": (*arms, best)})
+    text = shown(Evaluation(tasks=(task,)))
+    lines = [line.split()[:2] for line in text.splitlines() if re.match(r"\w+ arm\d+ ", line)]
+    assert len({letter for letter, _ in lines}) == 30
+    assert lines[29] == ["ae", "arm29"]
+    assert "37.5ᵃ,ᵃᵉ" in text
 
 
 def test_a_pipe_gets_plain_text_and_a_terminal_the_best_in_bold():

@@ -38,7 +38,8 @@ _HOW: Final[Mapping[str, str]] = {
 }
 
 _NO_ORDER: Final = (
-    "shows no order of tools, so its rank columns are empty; compare what it loads and the tokens of that."
+    "no order: the arm shows no order of tools, so its rank columns are empty; compare what it loads and the tokens "
+    "of that."
 )
 
 
@@ -208,9 +209,10 @@ def best_of(values: Iterable[float | None]) -> float | None:
 
 
 def _notes(result: ArmResult) -> Sequence[str]:
-    how = [_HOW[result.how]] if result.how in _HOW else []
-    order = [] if result.ranks else [_NO_ORDER]
-    return [*how, *order, *(f"{result.arm}: {note}" for note in result.notes)]
+    told = [note if note.startswith(f"{result.arm}:") else f"{result.arm}: {note}" for note in result.notes]
+    spoken_of = any(result.how in note for note in told)
+    how = [_HOW[result.how]] if result.how in _HOW and not spoken_of else []
+    return [*how, *([] if result.ranks else [_NO_ORDER]), *told]
 
 
 def _all_letters(count: int) -> list[str]:

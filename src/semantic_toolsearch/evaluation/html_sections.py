@@ -85,8 +85,8 @@ def sizes_section(evaluation: Evaluation, shared: Legend) -> str:
         )
     ]
     told = (
-        '<p class="quiet">The same queries over catalogs that grow: each keeps its right tools while random other tools '
-        "are added. A larger catalog holds all of a smaller one.</p>"
+        '<p class="quiet">The same queries over catalogs that grow: each keeps its right tools while random other '
+        "tools are added. A larger catalog holds all of a smaller one.</p>"
     )
     tables = "\n".join(table(grid) for grid in size_grids(evaluation, shared))
     return _section("sizes", "Catalog size", told, _plots(drawings), _folded("The figures", tables))

@@ -79,7 +79,8 @@ def _row(row: Row, grid: Grid, letters: int, shaded: bool) -> str:
     first = row.cells[0]
     marks = ",".join(f'<a href="#note-{mark}">{mark}</a>' for mark in row.marks)
     marks = f'<span class="mark">[{marks}]</span>' if marks else ""
-    cells = [f'<th scope="row">{_letter(first)}{escaped(first.text)}{marks}</th>']
+    number = _classes("number" if grid.columns[0].numeric else "")
+    cells = [f'<th scope="row"{number}>{_letter(first)}{escaped(first.text)}{marks}</th>']
     for place, column in enumerate(grid.columns[1:], 1):
         if place >= len(row.cells):
             break

@@ -22,7 +22,16 @@ from semantic_toolsearch.evaluation.grids import (
 from semantic_toolsearch.evaluation.results import MEASURES, ArmResult, TaskResult
 from semantic_toolsearch.evaluation.slices import GOLD_TOOLS, NAMED, OVERLAPS, SCRIPTS
 
-__all__ = ["ABOUT", "MAIN_MEASURE", "TIMES", "figure_cell", "slice_grids", "task_grid", "unanswerable"]
+__all__ = [
+    "ABOUT",
+    "HEADS",
+    "MAIN_MEASURE",
+    "TIMES",
+    "figure_cell",
+    "slice_grids",
+    "task_grid",
+    "unanswerable",
+]
 
 MAIN_MEASURE: Final = "nDCG@10"
 """The measure that tables with one figure an arm show: it reads the order of the first ten tools and all gold."""
@@ -79,6 +88,11 @@ class _Figure:
         return Column(self.head, ABOUT[self.key], self.group, self.alone)
 
 
+_HOW: Final = (
+    "Where the answers come from: found here (local), found here by the documented rules of a provider (emulated), "
+    "given by the provider (live), or by it at an earlier time (replayed)."
+)
+
 _GOT, _UNFIT, _TIME = "what a model would get", "loads none if", "time"
 
 _FIGURES: Final = (
@@ -97,6 +111,10 @@ _FIGURES: Final = (
 )
 
 
+HEADS: Final = ("how", *MEASURES, *(figure.alone for figure in _FIGURES))
+"""Heads of all that is told of an arm, in the order of tables."""
+
+
 def unanswerable(task: TaskResult) -> int:
     """Number of a task's queries that nothing answers."""
     return sum(not query.answerable for query in task.queries)
@@ -113,7 +131,7 @@ def task_grid(task: TaskResult, shared: Legend, *, times: bool = True) -> Grid:
     ]
     columns = (
         Column("arm", numeric=False),
-        Column("how", "Where its answers come from.", numeric=False),
+        Column("how", _HOW, numeric=False),
         *(Column(measure, ABOUT[measure], "ranking") for measure in MEASURES),
         *(figure.column() for figure in figures),
     )

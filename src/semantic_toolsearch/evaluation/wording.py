@@ -9,7 +9,7 @@ from semantic_toolsearch.evaluation.grids import Grid, Legend
 from semantic_toolsearch.evaluation.overview_grids import ranked_arms, wins
 from semantic_toolsearch.evaluation.results import ArmResult, Evaluation
 from semantic_toolsearch.evaluation.significance import RESAMPLES
-from semantic_toolsearch.evaluation.task_grids import MAIN_MEASURE
+from semantic_toolsearch.evaluation.task_grids import HEADS, MAIN_MEASURE
 
 __all__ = ["LETTERS", "SIGNIFICANCE", "findings", "listed", "meanings", "versions"]
 
@@ -78,12 +78,15 @@ def versions(evaluation: Evaluation) -> str:
 
 def meanings(grids: Iterable[Grid]) -> dict[str, str]:
     """What the columns of tables mean, by their heads."""
-    return {
+    found = {
         column.alone or column.head: column.about
         for grid in grids
         for column in grid.columns
         if column.about and not column.letter
     }
+    order = {head: place for place, head in enumerate(HEADS)}
+    others = [head for head in found if head not in order]
+    return {head: found[head] for head in (*sorted(found.keys() & order, key=order.__getitem__), *others)}
 
 
 def _best(ranked: Mapping[str, ArmResult], measure: str) -> list[str]:
