@@ -63,7 +63,9 @@ def read_results(path: str | os.PathLike[str]) -> Evaluation:
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"is not JSON ({error}); give a file that `toolsearch eval run` wrote.", path) from error
+        raise DatasetError(
+            f"is not JSON ({error}); give a file that `toolsearch eval run` wrote.", path
+        ) from error
     told = content.get("format") if isinstance(content, dict) else None
     if told != FORMAT:
         raise DatasetError(f"is no results file of the format {FORMAT!r}; it says {told!r}.", path)
@@ -72,7 +74,9 @@ def read_results(path: str | os.PathLike[str]) -> Evaluation:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise DatasetError(f"is damaged at {where}: {first['msg']}. Run the evaluation again.", path) from error
+        raise DatasetError(
+            f"is damaged at {where}: {first['msg']}. Run the evaluation again.", path
+        ) from error
 
 
 def without_times(evaluation: Evaluation) -> dict[str, Any]:
