@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from library_tools import t
 from semantic_toolsearch import Catalog, ToolSearch
-from semantic_toolsearch.evaluation.mine import mine, phrasing_dataset
-from semantic_toolsearch.evaluation.phrasings import Phrasing
+from semantic_toolsearch.evaluation.data.phrasings import Phrasing
+from semantic_toolsearch.evaluation.mining.mine import mine, phrasing_dataset
 
 GOOD = {
     "sell_ticket": "Sell an entrance ticket to a visitor.",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from arm_sets import twelve_tools
 
-from semantic_toolsearch.evaluation.arms import parse_arm
+from semantic_toolsearch.evaluation.arms.parsing import parse_arm
+from semantic_toolsearch.evaluation.data.sources import DatasetSource
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
 from semantic_toolsearch.evaluation.results import (
     MEASURES,
@@ -16,7 +17,6 @@ from semantic_toolsearch.evaluation.results import (
     TaskResult,
 )
 from semantic_toolsearch.evaluation.settings import RunSettings
-from semantic_toolsearch.evaluation.sources import DatasetSource
 from semantic_toolsearch.evaluation.suite import run_suite
 
 EVIL = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"

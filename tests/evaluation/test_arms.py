@@ -11,11 +11,11 @@ from arm_sets import ASKED, answered, names, twelve_tools
 from semantic_toolsearch import OnnxEmbedder, OpenAICompatibleEmbedder, SearchConfig
 from semantic_toolsearch.embedding import SHIPPED_MODELS
 from semantic_toolsearch.errors import ConfigError, EmbedderError, MissingExtraError
-from semantic_toolsearch.evaluation.arms import ARMS, parse_arm
-from semantic_toolsearch.evaluation.emulated import EmulatedArm
-from semantic_toolsearch.evaluation.full import FullArm
-from semantic_toolsearch.evaluation.local import LocalArm
-from semantic_toolsearch.evaluation.models import named_embedder
+from semantic_toolsearch.evaluation.arms.emulated import EmulatedArm
+from semantic_toolsearch.evaluation.arms.full import FullArm
+from semantic_toolsearch.evaluation.arms.local import LocalArm
+from semantic_toolsearch.evaluation.arms.models import named_embedder
+from semantic_toolsearch.evaluation.arms.parsing import ARMS, parse_arm
 from semantic_toolsearch.testing import HashingEmbedder
 
 HASHING = "semantic_toolsearch.testing:HashingEmbedder"

@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 from semantic_toolsearch.errors import ConfigError, DatasetError
-from semantic_toolsearch.evaluation.bfcl import read_bfcl
+from semantic_toolsearch.evaluation.data.bfcl import read_bfcl
 from semantic_toolsearch.names import squash
 
 ANSWERED = (
@@ -206,7 +206,7 @@ def test_the_installed_package_is_read_whole():
 @installed
 def test_the_package_itself_is_never_imported():
     code = (
-        "import sys; from semantic_toolsearch.evaluation.bfcl import read_bfcl; read_bfcl(); "
+        "import sys; from semantic_toolsearch.evaluation.data.bfcl import read_bfcl; read_bfcl(); "
         "sys.exit(any(name.split('.')[0] == 'bfcl_eval' for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0

@@ -10,12 +10,12 @@ from kitchen import kitchen, tool
 from semantic_toolsearch.accounting import CHARACTERS
 from semantic_toolsearch.definitions import ToolDefinition
 from semantic_toolsearch.errors import ConfigError, ConversationError, DatasetError
-from semantic_toolsearch.evaluation import conversations as module
-from semantic_toolsearch.evaluation.conversations import conversation_costs
+from semantic_toolsearch.evaluation.costs import conversations as module
+from semantic_toolsearch.evaluation.costs.conversations import conversation_costs
+from semantic_toolsearch.evaluation.costs.endpoints import ENDPOINTS, Provider
+from semantic_toolsearch.evaluation.costs.scripted import need_of
+from semantic_toolsearch.evaluation.costs.ways import WAYS, carries
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
-from semantic_toolsearch.evaluation.endpoints import ENDPOINTS, Provider
-from semantic_toolsearch.evaluation.scripted import need_of
-from semantic_toolsearch.evaluation.ways import WAYS, carries
 from semantic_toolsearch.testing import HashingEmbedder
 from semantic_toolsearch.testing.loopback import Say
 

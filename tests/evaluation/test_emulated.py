@@ -8,9 +8,9 @@ from arm_sets import answered, many_tools, names, twelve_tools
 from semantic_toolsearch import ToolDefinition
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.evaluation.answers import DEPTH
+from semantic_toolsearch.evaluation.arms.emulated import EmulatedArm
+from semantic_toolsearch.evaluation.arms.patterns import written_pattern
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
-from semantic_toolsearch.evaluation.emulated import EmulatedArm
-from semantic_toolsearch.evaluation.patterns import written_pattern
 from semantic_toolsearch.testing.loopback import Surface
 from semantic_toolsearch.testing.loopback.search import by_bm25, by_regex
 

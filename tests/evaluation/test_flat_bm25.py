@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from semantic_toolsearch import Catalog, ToolDefinition, ToolSearch
-from semantic_toolsearch.evaluation.flat_bm25 import FlatBm25Ranker, flat_words
+from semantic_toolsearch.evaluation.arms.flat_bm25 import FlatBm25Ranker, flat_words
 from semantic_toolsearch.testing import check_ranker
 
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from semantic_toolsearch import ToolDefinition
 from semantic_toolsearch.errors import DatasetError
+from semantic_toolsearch.evaluation.data.folder import dataset_name, is_dataset, read_dataset, write_dataset
 from semantic_toolsearch.evaluation.dataset import Query, told_apart
-from semantic_toolsearch.evaluation.folder import dataset_name, is_dataset, read_dataset, write_dataset
 
 
 def test_s26_a_folder_is_read_whole(tmp_path):

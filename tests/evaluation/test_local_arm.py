@@ -9,10 +9,10 @@ from arm_sets import answered, many_tools, names, twelve_tools
 from semantic_toolsearch import Ranking, SearchConfig, ToolSearch
 from semantic_toolsearch.errors import EmbedderError, RankerError
 from semantic_toolsearch.evaluation.answers import DEPTH, Answer
+from semantic_toolsearch.evaluation.arms.full import FullArm
+from semantic_toolsearch.evaluation.arms.local import GIVEN_UP, LocalArm
+from semantic_toolsearch.evaluation.arms.rrf import ReciprocalRankFusion
 from semantic_toolsearch.evaluation.dataset import Query
-from semantic_toolsearch.evaluation.full import FullArm
-from semantic_toolsearch.evaluation.local import GIVEN_UP, LocalArm
-from semantic_toolsearch.evaluation.rrf import ReciprocalRankFusion
 from semantic_toolsearch.testing import HashingEmbedder
 
 BUILT_IN = ("keyword", "bm25", "regex", "semantic", "hybrid", "rrf")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from judged_sets import judged, measured_plainly
 
 from semantic_toolsearch.errors import MissingExtraError
-from semantic_toolsearch.evaluation import measures
 from semantic_toolsearch.evaluation.answers import Answer
-from semantic_toolsearch.evaluation.measures import gold_found, means, per_query, recall_at
+from semantic_toolsearch.evaluation.measuring import measures
+from semantic_toolsearch.evaluation.measuring.measures import gold_found, means, per_query, recall_at
 from semantic_toolsearch.evaluation.results import MEASURES
 
 

@@ -17,10 +17,10 @@ from library_tools import t
 from made_up_rankers import Scores
 from semantic_toolsearch import Catalog, Ranking, ToolSearch
 from semantic_toolsearch.errors import DatasetError, EmbedderError, MissingExtraError
-from semantic_toolsearch.evaluation import measures
+from semantic_toolsearch.evaluation.data.phrasings import read_phrasings
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
-from semantic_toolsearch.evaluation.mine import mine, phrasing_dataset
-from semantic_toolsearch.evaluation.phrasings import read_phrasings
+from semantic_toolsearch.evaluation.measuring import measures
+from semantic_toolsearch.evaluation.mining.mine import mine, phrasing_dataset
 from semantic_toolsearch.testing import HashingEmbedder
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mine"

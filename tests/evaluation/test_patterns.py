@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semantic_toolsearch.evaluation.patterns import written_pattern
+from semantic_toolsearch.evaluation.arms.patterns import written_pattern
 from semantic_toolsearch.word_patterns import listed_words
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from semantic_toolsearch import Catalog
 from semantic_toolsearch.errors import DatasetError
-from semantic_toolsearch.evaluation.phrasings import Phrasing, dataset_from_phrasings, read_phrasings
+from semantic_toolsearch.evaluation.data.phrasings import Phrasing, dataset_from_phrasings, read_phrasings
 
 CATALOG = Catalog(
     {

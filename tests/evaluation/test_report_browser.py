@@ -9,7 +9,7 @@ import chromium
 import pytest
 from reported import EVIL, made_up, measured
 
-from semantic_toolsearch.evaluation.html import to_html
+from semantic_toolsearch.evaluation.report.html import to_html
 
 pytestmark = pytest.mark.browser
 

@@ -12,8 +12,8 @@ from html.parser import HTMLParser
 import pytest
 from reported import EVIL, made_up, measured
 
-from semantic_toolsearch.evaluation.drilldown import TaskDetails
-from semantic_toolsearch.evaluation.html import to_html
+from semantic_toolsearch.evaluation.report.drilldown import TaskDetails
+from semantic_toolsearch.evaluation.report.html import to_html
 from semantic_toolsearch.evaluation.results import Evaluation
 
 VOID = {"meta", "img", "wbr", "br", "hr", "input", "link"}

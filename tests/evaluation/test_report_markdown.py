@@ -6,7 +6,7 @@ import pytest
 from reported import made_up, measured, words
 
 from semantic_toolsearch.evaluation.files import read_results, write_results
-from semantic_toolsearch.evaluation.markdown import to_markdown
+from semantic_toolsearch.evaluation.report.markdown import to_markdown
 from semantic_toolsearch.evaluation.results import Evaluation, TaskResult
 
 

@@ -11,17 +11,17 @@ from itertools import pairwise
 import pytest
 from reported import made_up, words
 
-from semantic_toolsearch.evaluation.cost_grids import sizes_by_task
-from semantic_toolsearch.evaluation.grids import legend
-from semantic_toolsearch.evaluation.plots import (
+from semantic_toolsearch.evaluation.report.cost_grids import sizes_by_task
+from semantic_toolsearch.evaluation.report.grids import legend
+from semantic_toolsearch.evaluation.report.plots import (
     conversation_costs,
     latency,
     quality_by_size,
     recall_curve,
     tokens_by_size,
 )
+from semantic_toolsearch.evaluation.report.svg import page_svg
 from semantic_toolsearch.evaluation.results import TaskResult
-from semantic_toolsearch.evaluation.svg import page_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -153,7 +153,7 @@ def test_only_svg_becomes_page_svg():
 
 def test_matplotlib_is_loaded_by_drawing_alone():
     script = (
-        "import sys; import semantic_toolsearch.evaluation.html, semantic_toolsearch.evaluation.table; "
+        "import sys; import semantic_toolsearch.evaluation.report.html, semantic_toolsearch.evaluation.report.table; "
         "print('matplotlib' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

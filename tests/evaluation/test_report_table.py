@@ -9,8 +9,8 @@ import pytest
 from reported import made_up, measured, words
 from rich.console import Console
 
+from semantic_toolsearch.evaluation.report.table import show
 from semantic_toolsearch.evaluation.results import Evaluation, TaskResult
-from semantic_toolsearch.evaluation.table import show
 
 
 def shown(evaluation, width=160, encoding="utf-8", **options):

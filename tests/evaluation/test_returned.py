@@ -4,7 +4,7 @@ import pytest
 from judged_sets import judged
 
 from semantic_toolsearch.evaluation.answers import Answer
-from semantic_toolsearch.evaluation.returned import nothing_loaded, returned_figures
+from semantic_toolsearch.evaluation.measuring.returned import nothing_loaded, returned_figures
 
 TOKENS = [10 * (place + 1) for place in range(12)]
 

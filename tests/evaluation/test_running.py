@@ -7,14 +7,14 @@ import pytest
 from semantic_toolsearch import Ranking, ToolDefinition
 from semantic_toolsearch.errors import ConfigError, DatasetError
 from semantic_toolsearch.evaluation.answers import Answer, Build
-from semantic_toolsearch.evaluation.arms import parse_arm
+from semantic_toolsearch.evaluation.arms.local import LocalArm
+from semantic_toolsearch.evaluation.arms.parsing import parse_arm
+from semantic_toolsearch.evaluation.data.sources import DatasetSource, find_datasets
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
 from semantic_toolsearch.evaluation.files import without_times
-from semantic_toolsearch.evaluation.local import LocalArm
 from semantic_toolsearch.evaluation.parts import Parts
 from semantic_toolsearch.evaluation.running import Step, run_tasks
 from semantic_toolsearch.evaluation.settings import RunSettings
-from semantic_toolsearch.evaluation.sources import DatasetSource, find_datasets
 
 ARMS = ("full", "keyword", "bm25", "regex", "anthropic-bm25", "anthropic-regex")
 

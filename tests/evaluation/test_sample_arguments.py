@@ -6,7 +6,7 @@ import pytest
 
 from semantic_toolsearch import arguments
 from semantic_toolsearch.definitions import ToolDefinition
-from semantic_toolsearch.evaluation.sample_arguments import sample_arguments
+from semantic_toolsearch.evaluation.costs.sample_arguments import sample_arguments
 
 
 def sample(properties, required=None, **more):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from semantic_toolsearch.evaluation.schema_types import json_schema, json_type, schema_of_parameters
+from semantic_toolsearch.evaluation.data.schema_types import json_schema, json_type, schema_of_parameters
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semantic_toolsearch.evaluation.significance import beats, holm, letters, paired_test
+from semantic_toolsearch.evaluation.measuring.significance import beats, holm, letters, paired_test
 
 SEED = 7
 

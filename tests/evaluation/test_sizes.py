@@ -15,12 +15,12 @@ from kitchen import kitchen, market
 from semantic_toolsearch.accounting import CHARACTERS
 from semantic_toolsearch.errors import ConfigError, DatasetError
 from semantic_toolsearch.evaluation.answers import Answer, Build
-from semantic_toolsearch.evaluation.full import FullArm
-from semantic_toolsearch.evaluation.local import LocalArm
-from semantic_toolsearch.evaluation.nested import groups_of
+from semantic_toolsearch.evaluation.arms.full import FullArm
+from semantic_toolsearch.evaluation.arms.local import LocalArm
+from semantic_toolsearch.evaluation.costs.nested import groups_of
+from semantic_toolsearch.evaluation.costs.sizes import size_curve
+from semantic_toolsearch.evaluation.costs.ways import tokens_by_mode
 from semantic_toolsearch.evaluation.results import MEASURES
-from semantic_toolsearch.evaluation.sizes import size_curve
-from semantic_toolsearch.evaluation.ways import tokens_by_mode
 from semantic_toolsearch.testing import HashingEmbedder
 
 

@@ -5,7 +5,13 @@ import pytest
 from semantic_toolsearch import ToolDefinition
 from semantic_toolsearch.documents import lexical_tokens
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
-from semantic_toolsearch.evaluation.slices import AXES, overlap, query_slices, script_of, slice_figures
+from semantic_toolsearch.evaluation.measuring.slices import (
+    AXES,
+    overlap,
+    query_slices,
+    script_of,
+    slice_figures,
+)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import pytest
 from dataset_folders import QRELS, write_folder
 
 from semantic_toolsearch.errors import CatalogError, DatasetError
-from semantic_toolsearch.evaluation import sources
-from semantic_toolsearch.evaluation.folder import read_dataset
-from semantic_toolsearch.evaluation.sources import find_datasets, own_datasets
+from semantic_toolsearch.evaluation.data import sources
+from semantic_toolsearch.evaluation.data.folder import read_dataset
+from semantic_toolsearch.evaluation.data.sources import find_datasets, own_datasets
 
 
 def archive(path, *folders):

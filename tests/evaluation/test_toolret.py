@@ -12,10 +12,10 @@ from local_hub import LocalHub, serving
 
 from semantic_toolsearch import ToolDefinition
 from semantic_toolsearch.errors import DatasetError, MissingExtraError
+from semantic_toolsearch.evaluation.data.sources import find_datasets
+from semantic_toolsearch.evaluation.data.toolret import parse_hub_spec, read_hub, read_toolret
+from semantic_toolsearch.evaluation.data.toolret_tools import definition_of
 from semantic_toolsearch.evaluation.dataset import Query
-from semantic_toolsearch.evaluation.sources import find_datasets
-from semantic_toolsearch.evaluation.toolret import parse_hub_spec, read_hub, read_toolret
-from semantic_toolsearch.evaluation.toolret_tools import definition_of
 
 GROWTH = {
     "name": "bacterial_growth",

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from semantic_toolsearch.errors import DatasetError
+from semantic_toolsearch.evaluation.measuring.significance import holm, paired_test
 from semantic_toolsearch.evaluation.results import MEASURES, ArmResult, Evaluation, TaskResult
-from semantic_toolsearch.evaluation.significance import holm, paired_test
 
 __all__ = ["Comparison", "Difference", "compare"]
 

@@ -20,16 +20,16 @@ from semantic_toolsearch.errors import ToolSearchError
 from semantic_toolsearch.evaluation.answers import Answer, Arm, Build, PreparedArm
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
 from semantic_toolsearch.evaluation.hosted import SEARCHED
-from semantic_toolsearch.evaluation.measures import means, per_query, recall_at
+from semantic_toolsearch.evaluation.measuring.measures import means, per_query, recall_at
+from semantic_toolsearch.evaluation.measuring.returned import nothing_loaded, returned_figures
+from semantic_toolsearch.evaluation.measuring.significance import beats
+from semantic_toolsearch.evaluation.measuring.slices import query_slices, slice_figures
 from semantic_toolsearch.evaluation.results import MEASURES, ArmResult, Evaluation, QueryRow, TaskResult
-from semantic_toolsearch.evaluation.returned import nothing_loaded, returned_figures
-from semantic_toolsearch.evaluation.significance import beats
-from semantic_toolsearch.evaluation.slices import query_slices, slice_figures
 
 if TYPE_CHECKING:
+    from semantic_toolsearch.evaluation.data.sources import DatasetSource
     from semantic_toolsearch.evaluation.parts import Parts
     from semantic_toolsearch.evaluation.settings import RunSettings
-    from semantic_toolsearch.evaluation.sources import DatasetSource
 
 __all__ = ["AfterTask", "Step", "Watch", "drawn", "run_tasks", "task_key", "versions"]
 

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Final
 
 from semantic_toolsearch.errors import ToolSearchError
 from semantic_toolsearch.evaluation.answers import Arm, PreparedArm
-from semantic_toolsearch.evaluation.conversations import conversation_costs
-from semantic_toolsearch.evaluation.drilldown import TaskDetails, task_details
+from semantic_toolsearch.evaluation.arms.models import named_embedder
+from semantic_toolsearch.evaluation.costs.conversations import conversation_costs
+from semantic_toolsearch.evaluation.costs.sizes import size_curve
 from semantic_toolsearch.evaluation.files import write_results, write_text
-from semantic_toolsearch.evaluation.html import to_html
-from semantic_toolsearch.evaluation.markdown import to_markdown
-from semantic_toolsearch.evaluation.models import named_embedder
 from semantic_toolsearch.evaluation.parts import Parts
+from semantic_toolsearch.evaluation.report.drilldown import TaskDetails, task_details
+from semantic_toolsearch.evaluation.report.html import to_html
+from semantic_toolsearch.evaluation.report.markdown import to_markdown
 from semantic_toolsearch.evaluation.results import ConversationResult, Evaluation, SizeResult, TaskResult
 from semantic_toolsearch.evaluation.running import Step, Watch, run_tasks, task_key
 from semantic_toolsearch.evaluation.settings import RunSettings
-from semantic_toolsearch.evaluation.sizes import size_curve
 
 if TYPE_CHECKING:
+    from semantic_toolsearch.evaluation.data.sources import DatasetSource
     from semantic_toolsearch.evaluation.dataset import Dataset
-    from semantic_toolsearch.evaluation.sources import DatasetSource
 
 __all__ = ["Suite", "run_suite"]
 

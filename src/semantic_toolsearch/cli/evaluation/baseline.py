@@ -33,12 +33,12 @@ def baseline(
 
     Exit code: 0; 1 where a measure dropped beyond noise; 2 on an error.
     """
-    from semantic_toolsearch.evaluation.arms import parse_arm
+    from semantic_toolsearch.evaluation.arms.parsing import parse_arm
     from semantic_toolsearch.evaluation.baseline import ARMS, check_baselines, write_baselines
+    from semantic_toolsearch.evaluation.data.sources import find_datasets
     from semantic_toolsearch.evaluation.parts import Parts
     from semantic_toolsearch.evaluation.running import run_tasks
     from semantic_toolsearch.evaluation.settings import RunSettings
-    from semantic_toolsearch.evaluation.sources import find_datasets
 
     with watching() as watch:
         evaluation = run_tasks(

@@ -15,8 +15,8 @@ from semantic_toolsearch.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from semantic_toolsearch.evaluation.data.phrasings import Phrasing
     from semantic_toolsearch.evaluation.mining.records import MineReport
-    from semantic_toolsearch.evaluation.phrasings import Phrasing
     from semantic_toolsearch.toolsearch import ToolSearch
 
 __all__ = ["NEVER_FOUND", "mine"]
@@ -73,8 +73,8 @@ def mine(
     Exit code: 0; with --strict 1 when a tool is never found; 2 on an error.
     """
     from semantic_toolsearch.cli.evaluation.mine_output import show_comparison, show_report
+    from semantic_toolsearch.evaluation.data.phrasings import read_phrasings
     from semantic_toolsearch.evaluation.mining.comparison import compare_mined
-    from semantic_toolsearch.evaluation.phrasings import read_phrasings
 
     if not catalog and not mcp:
         raise ConfigError("No tools are given: use --catalog FILE or --mcp COMMAND.")
@@ -102,7 +102,7 @@ def mine(
 def _ranker(name: str | None) -> Any:
     if name is None or ":" not in name:
         return name
-    from semantic_toolsearch.evaluation.import_paths import imported
+    from semantic_toolsearch.evaluation.arms.import_paths import imported
 
     return imported(name)
 
@@ -110,8 +110,8 @@ def _ranker(name: str | None) -> Any:
 def _mined(
     files: Sequence[str], commands: Sequence[str], ranker: Any, phrasings: Sequence[Phrasing], name: str
 ) -> MineReport:
-    from semantic_toolsearch.evaluation.mine import mine as mine_phrasings
-    from semantic_toolsearch.evaluation.mine import phrasing_dataset
+    from semantic_toolsearch.evaluation.mining.mine import mine as mine_phrasings
+    from semantic_toolsearch.evaluation.mining.mine import phrasing_dataset
     from semantic_toolsearch.toolsearch import ToolSearch
 
     tools = read_sources(files, commands)

@@ -40,9 +40,9 @@ def report(
     Exit code: 0; 2 on an error.
     """
     from semantic_toolsearch.evaluation.files import read_results, write_text
-    from semantic_toolsearch.evaluation.html import to_html
-    from semantic_toolsearch.evaluation.markdown import to_markdown
-    from semantic_toolsearch.evaluation.table import show
+    from semantic_toolsearch.evaluation.report.html import to_html
+    from semantic_toolsearch.evaluation.report.markdown import to_markdown
+    from semantic_toolsearch.evaluation.report.table import show
 
     evaluation = read_results(results)
     if markdown is not None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from semantic_toolsearch.evaluation.answers import Arm
+    from semantic_toolsearch.evaluation.data.sources import DatasetSource
     from semantic_toolsearch.evaluation.settings import RunSettings
-    from semantic_toolsearch.evaluation.sources import DatasetSource
 
 __all__ = ["FAILED_ARM", "run"]
 
@@ -126,11 +126,11 @@ def run(
 
     Exit code: 0; 1 where an arm has no figures on some dataset; 2 on an error.
     """
+    from semantic_toolsearch.evaluation.data.sources import find_datasets
     from semantic_toolsearch.evaluation.parts import Parts
+    from semantic_toolsearch.evaluation.report.table import show
     from semantic_toolsearch.evaluation.settings import RunSettings
-    from semantic_toolsearch.evaluation.sources import find_datasets
     from semantic_toolsearch.evaluation.suite import run_suite
-    from semantic_toolsearch.evaluation.table import show
 
     settings = RunSettings(
         split=split,
@@ -180,7 +180,7 @@ class _Hosted:
 
 def _arms(names: Sequence[str], settings: RunSettings, hosted: _Hosted) -> list[Arm]:
     """The arms; of hosted ones the live form where it is wanted and possible."""
-    from semantic_toolsearch.evaluation.arms import parse_arm
+    from semantic_toolsearch.evaluation.arms.parsing import parse_arm
     from semantic_toolsearch.evaluation.hosted.live import has_key, live_arm
 
     if not names:

@@ -8,8 +8,8 @@ from statistics import fmean
 from typing import Any, Final
 
 from semantic_toolsearch.errors import DatasetError
+from semantic_toolsearch.evaluation.measuring.significance import paired_test
 from semantic_toolsearch.evaluation.mining.records import MineReport, PhrasingResult, State
-from semantic_toolsearch.evaluation.significance import paired_test
 
 __all__ = ["FigureChange", "MineComparison", "PhrasingChange", "compare_mined"]
 

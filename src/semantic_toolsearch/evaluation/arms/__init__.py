@@ -1,0 +1,1 @@
+"""Ways to search in; arms that answer the queries of any dataset out."""

@@ -1,0 +1,1 @@
+"""Files, packages and hubs in; checked datasets out."""

@@ -1,0 +1,1 @@
+"""Answers in; measures, slices and what differs beyond chance out."""

@@ -1,0 +1,1 @@
+"""Results in; tables, Markdown and a page to look through out."""
