@@ -142,3 +142,30 @@ def test_s24_with_a_provider_hosted_arms_are_live_and_can_be_replayed(toolsearch
     (replayed,) = read_results(folder / "out" / "results.json").tasks[0].arms
     assert replayed.how == "replayed"
     assert (replayed.measures, replayed.loaded) == (arm.measures, arm.loaded)
+
+
+def test_a_report_goes_into_a_page_of_other_text_and_a_summary_holds_no_query(toolsearch, folder):
+    run(toolsearch, folder)
+    results = folder / "out" / "results.json"
+    page = folder / "page.md"
+    page.write_text(
+        "# Ours\n\n<!-- results: begin -->\nold\n<!-- results: end -->\n\nThe end.\n", encoding="utf-8"
+    )
+    made = toolsearch(
+        "eval", "report", str(results), "--into", str(page), "--summary", str(folder / "summary.json")
+    )
+    assert made.exit_code == 0, made.output
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# Ours\n\n<!-- results: begin -->\n\n## Overview\n")
+    assert text.endswith("\n<!-- results: end -->\n\nThe end.\n")
+    assert "old" not in text.splitlines()
+    again = toolsearch("eval", "report", str(folder / "summary.json"), "--into", str(page))
+    assert again.exit_code == 0
+    assert page.read_text(encoding="utf-8") == text
+    summary = (folder / "summary.json").read_text(encoding="utf-8")
+    queries = read_results(results).tasks[0].queries
+    assert not [row.id for row in queries if row.id in summary]
+    page.write_text("no such lines", encoding="utf-8")
+    refused = toolsearch("eval", "report", str(results), "--into", str(page))
+    assert refused.exit_code == 2
+    assert "<!-- results: begin -->" in refused.stderr

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from semantic_toolsearch.errors import DatasetError
 from semantic_toolsearch.evaluation.results import FORMAT, Evaluation
 
-__all__ = ["read_results", "without_times", "write_results", "write_text"]
+__all__ = ["read_results", "without_queries", "without_times", "write_results", "write_text"]
 
 
 def write_results(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
@@ -77,6 +77,30 @@ def read_results(path: str | os.PathLike[str]) -> Evaluation:
         raise DatasetError(
             f"is damaged at {where}: {first['msg']}. Run the evaluation again.", path
         ) from error
+
+
+def without_queries(evaluation: Evaluation) -> Evaluation:
+    """The results without single queries and times: small, and free of ids that belong to a dataset's owner.
+
+    It can be shown and told again, but not compared query by query.
+    """
+    tasks = []
+    for task in evaluation.tasks:
+        arms = tuple(
+            arm.model_copy(
+                update={
+                    "values": {},
+                    "ranked": (),
+                    "loaded": (),
+                    "failures": {str(place): why for place, why in enumerate(arm.failures.values())},
+                    "times": {},
+                }
+            )
+            for arm in task.arms
+        )
+        tasks.append(task.model_copy(update={"queries": (), "arms": arms}))
+    sizes = tuple(size.model_copy(update={"times": {}}) for size in evaluation.sizes)
+    return evaluation.model_copy(update={"tasks": tuple(tasks), "sizes": sizes, "times": {}})
 
 
 def without_times(evaluation: Evaluation) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from semantic_toolsearch.evaluation.answers import How
 
@@ -102,7 +102,9 @@ class TaskResult(_Record):
         full_tokens: Tokens of all definitions in full.
         counted: How tokens were counted.
         sha256: Hash of each file of the dataset.
-        queries: The queries.
+        asked: Number of queries; counted where it is not given.
+        unanswerable: Number of those that no tool answers; likewise.
+        queries: The queries; empty where results are published without them.
         arms: One entry an arm, in the order of the run.
     """
 
@@ -114,8 +116,17 @@ class TaskResult(_Record):
     full_tokens: int = 0
     counted: str = ""
     sha256: Mapping[str, str] = {}
+    asked: int = 0
+    unanswerable: int = 0
     queries: tuple[QueryRow, ...] = ()
     arms: tuple[ArmResult, ...] = ()
+
+    @model_validator(mode="after")
+    def _count(self) -> TaskResult:
+        if self.queries and not self.asked:
+            object.__setattr__(self, "asked", len(self.queries))
+            object.__setattr__(self, "unanswerable", sum(not row.answerable for row in self.queries))
+        return self
 
 
 class SizeResult(_Record):

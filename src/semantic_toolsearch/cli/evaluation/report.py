@@ -9,7 +9,10 @@ import typer
 
 from semantic_toolsearch.cli.output import console, plain
 
-__all__ = ["report"]
+__all__ = ["BEGIN", "END", "report"]
+
+BEGIN = "<!-- results: begin -->"
+END = "<!-- results: end -->"
 
 
 def report(
@@ -31,7 +34,25 @@ def report(
     ] = None,
     title: Annotated[
         str | None,
-        typer.Option("--title", metavar="TEXT", help="Heading of the Markdown.", show_default=False),
+        typer.Option("--title", metavar="TEXT", help="Heading of the report.", show_default=False),
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            "--into",
+            metavar="FILE",
+            help=f"Put the report, without slices, between the lines {BEGIN} and {END} of this Markdown file.",
+            show_default=False,
+        ),
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option(
+            "--summary",
+            metavar="FILE",
+            help="Write the results without single queries and times, to be published.",
+            show_default=False,
+        ),
     ] = None,
     times: Annotated[bool, typer.Option("--times", help="With times, which differ from run to run.")] = False,
 ) -> None:
@@ -39,7 +60,7 @@ def report(
 
     Exit code: 0; 2 on an error.
     """
-    from semantic_toolsearch.evaluation.files import read_results, write_text
+    from semantic_toolsearch.evaluation.files import read_results, without_queries, write_results, write_text
     from semantic_toolsearch.evaluation.report.html import to_html
     from semantic_toolsearch.evaluation.report.markdown import to_markdown
     from semantic_toolsearch.evaluation.report.table import show
@@ -47,9 +68,33 @@ def report(
     evaluation = read_results(results)
     if markdown is not None:
         write_text(markdown, to_markdown(evaluation, title=title, times=times))
-        console().print(plain(f"Wrote {markdown}"))
     if html is not None:
-        write_text(html, to_html(evaluation))
-        console().print(plain(f"Wrote {html}"))
-    if markdown is None and html is None:
+        write_text(html, to_html(evaluation, title=title))
+    if into is not None:
+        write_text(into, _filled(into, to_markdown(evaluation, times=times, brief=True)))
+    if summary is not None:
+        write_results(without_queries(evaluation), summary)
+    written = [path for path in (markdown, html, into, summary) if path is not None]
+    for path in written:
+        console().print(plain(f"Wrote {path}"))
+    if not written:
         show(evaluation, console())
+
+
+def _filled(path: Path, report: str) -> str:
+    """The file's text with the report between its two lines.
+
+    Raises:
+        DatasetError: It cannot be read, or the lines are not there once each and in order.
+    """
+    from semantic_toolsearch.errors import DatasetError
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(f"cannot be read: {error}.", path) from error
+    before, begin, rest = text.partition(f"{BEGIN}\n")
+    _, end, after = rest.partition(f"{END}\n")
+    if not begin or not end:
+        raise DatasetError(f"needs the lines {BEGIN} and {END}, where the report is to stand.", path)
+    return f"{before}{begin}\n{report}\n{end}{after}"

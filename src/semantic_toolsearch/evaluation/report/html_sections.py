@@ -39,7 +39,7 @@ _NAMESPACE: Final = re.compile(r' xmlns="[^"]*"')
 
 def counted(evaluation: Evaluation, shared: Legend) -> list[tuple[str, str]]:
     """What the evaluation is about, in numbers."""
-    asked = sum(len(task.queries) for task in evaluation.tasks)
+    asked = sum(task.asked for task in evaluation.tasks)
     tools = [task.tools for task in evaluation.tasks]
     facts = [("tasks", count(len(tools))), ("queries", count(asked)), ("arms", count(len(shared.letters)))]
     return [*facts, ("tools, in the largest catalog", count(max(tools)))] if tools else facts

@@ -20,22 +20,26 @@ __all__ = ["to_markdown"]
 _SPECIAL: Final = re.compile(r"([\\`*\[\]<>|~])|(?<![^\W_])(_)|(_)(?![^\W_])")
 
 
-def to_markdown(evaluation: Evaluation, *, title: str | None = None, times: bool = False) -> str:
+def to_markdown(
+    evaluation: Evaluation, *, title: str | None = None, times: bool = False, brief: bool = False
+) -> str:
     """Write an evaluation as Markdown.
 
     Args:
         evaluation: The results.
         title: The heading; None for a plain one.
         times: Whether to show times, which differ from run to run.
+        brief: Whether to leave out the slices of each task, its description, and what was asked for, so that the
+            text fits into a page of other text.
     """
     shared = legend(evaluation)
-    parts = [f"# {_safe(title or 'Evaluation of tool search')}"]
+    parts = [] if brief and title is None else [f"# {_safe(title or 'Evaluation of tool search')}"]
     if evaluation.tasks:
         parts += ["## Overview", *_bullets(findings(evaluation, shared)), LETTERS]
         for grid in filter(None, (*overviews(evaluation, shared), wins_grid(evaluation, shared))):
             parts += [_heading(grid, 3), _table(grid)]
         parts.append("## Tasks")
-        parts += [part for task in evaluation.tasks for part in _task(task, shared, times)]
+        parts += [part for task in evaluation.tasks for part in _task(task, shared, times, brief)]
     for heading, grids in (
         ("## Catalog size", size_grids(evaluation, shared, times=times)),
         ("## Conversations", conversation_grids(evaluation)),
@@ -48,19 +52,19 @@ def to_markdown(evaluation: Evaluation, *, title: str | None = None, times: bool
     if shared.notes:
         notes = "\n".join(f"{place}. {_safe(note)}" for place, note in enumerate(shared.notes, 1))
         parts += ["## Notes", notes]
-    parts += ["## Settings", *_settings(evaluation, times)]
+    parts += [] if brief else ["## Settings", *_settings(evaluation, times)]
     return "\n\n".join(parts) + "\n"
 
 
-def _task(task: TaskResult, shared: Legend, times: bool) -> Iterator[str]:
+def _task(task: TaskResult, shared: Legend, times: bool, brief: bool) -> Iterator[str]:
     grid = task_grid(task, shared, times=times)
     yield _heading(grid, 3)
-    if task.description:
+    if task.description and not brief:
         yield _safe(task.description)
     yield _safe(grid.about)
     yield _table(grid)
     yield from _bullets(grid.remarks)
-    slices = slice_grids(task, shared)
+    slices = [] if brief else slice_grids(task, shared)
     if slices:
         yield f"<details><summary>{_safe(task.name)}: kinds of queries</summary>"
         for each in slices:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from semantic_toolsearch.evaluation.report.grids import Cell, Column, Grid, Legend, Row, best_of, count
-from semantic_toolsearch.evaluation.report.task_grids import ABOUT, MAIN_MEASURE, figure_cell, unanswerable
+from semantic_toolsearch.evaluation.report.task_grids import ABOUT, MAIN_MEASURE, figure_cell
 from semantic_toolsearch.evaluation.results import MEASURES, ArmResult, Evaluation, TaskResult
 
 __all__ = ["overviews", "ranked_arms", "wins", "wins_grid"]
@@ -67,7 +67,7 @@ def _overview(evaluation: Evaluation, shared: Legend, figure: str, title: str) -
         searched = {arm for arm, result in arms.items() if result.returned.get("size", 0) < task.tools}
         best = best_of(value for arm, value in values.items() if arm in searched)
         cells = [figure_cell(values[arm], arms.get(arm), figure, shared, best) for arm in shared.letters]
-        asked = len(task.queries) - unanswerable(task)
+        asked = task.asked - task.unanswerable
         rows.append(Row((Cell(task.name), Cell(count(task.tools)), Cell(count(asked)), *cells)))
     columns = (
         Column("task", numeric=False),

@@ -30,7 +30,6 @@ __all__ = [
     "figure_cell",
     "slice_grids",
     "task_grid",
-    "unanswerable",
 ]
 
 MAIN_MEASURE: Final = "nDCG@10"
@@ -115,11 +114,6 @@ HEADS: Final = ("how", *MEASURES, *(figure.alone for figure in _FIGURES))
 """Heads of all that is told of an arm, in the order of tables."""
 
 
-def unanswerable(task: TaskResult) -> int:
-    """Number of a task's queries that nothing answers."""
-    return sum(not query.answerable for query in task.queries)
-
-
 def task_grid(task: TaskResult, shared: Legend, *, times: bool = True) -> Grid:
     """One row an arm: rank measures, what a model would get, what happens when nothing fits, times."""
     worked = [result for result in task.arms if result.failed is None]
@@ -176,8 +170,8 @@ def slice_grids(task: TaskResult, shared: Legend, measure: str = MAIN_MEASURE) -
 
 
 def _task_about(task: TaskResult) -> str:
-    asked = len(task.queries)
-    without = unanswerable(task)
+    asked = task.asked
+    without = task.unanswerable
     queries = f"{count(asked)} queries of the split {task.split}"
     if without:
         queries += f", {count(without)} of them unanswerable"
@@ -189,7 +183,7 @@ def _task_notes(task: TaskResult) -> tuple[str, ...]:
     for result in task.arms:
         if result.failures and result.failed is None:
             reasons = _counted(list(result.failures.values()))
-            share = f"{count(len(result.failures))} of {count(len(task.queries))} queries"
+            share = f"{count(len(result.failures))} of {count(task.asked)} queries"
             notes.append(f"{result.arm}: {share} have no answer and count 0: {reasons}.")
         if result.usage:
             counts = ", ".join(f"{count(value)} {name}" for name, value in sorted(result.usage.items()))
