@@ -1,6 +1,7 @@
 # Everything here needs only Python 3.11 or newer, make, and a PyPI mirror.
 #   make demo   the main job on real input: starts MCP servers, searches their tools, calls one
 #   make test   formatting, lint, types, import rules and tests
+#   make eval   every ranker on every dataset; writes eval/reports and the figures in docs/evaluation.md
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -12,8 +13,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 DATA_ARCHIVES ?= ../shared/data
 TOOLSEARCH_DATA ?= .data/eval
 export TOOLSEARCH_DATA
+# What `make eval` compares, and where it keeps what it finds.
+ARMS ?= full,keyword,anthropic-bm25,anthropic-regex,bm25,flat-bm25,semantic,rrf,hybrid
+RUN ?= .data/run
 
-.PHONY: demo test check-data bench eval format clean
+.PHONY: demo test check-data bench eval baseline format clean
 
 demo: $(CORE)
 	@$(BIN)/python demo/install_servers.py
@@ -29,8 +33,15 @@ test: $(DEV)
 check-data: $(DEV) | data
 	$(BIN)/python -m pytest -m data -rs
 
+# An arm that cannot run on some dataset (exit code 1) is a row that says why.
 eval: $(DEV) | data
-	$(BIN)/python eval/ranking.py $(TOOLSEARCH_DATA) --split test --most 400 --out eval/reports/ranking
+	$(BIN)/toolsearch eval run --data own --data $(TOOLSEARCH_DATA) --queries 0 --rankers $(ARMS) \
+		--sizes --conversations --out $(RUN) || test $$? -eq 1
+	$(BIN)/toolsearch eval report $(RUN)/results.json --into docs/evaluation.md --summary eval/reports/results.json \
+		--markdown eval/reports/results.md --title "Every task, arm and slice"
+
+baseline: $(DEV)
+	$(BIN)/toolsearch eval baseline
 
 bench: $(CORE)
 	$(BIN)/toolsearch bench

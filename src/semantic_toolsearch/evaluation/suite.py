@@ -32,8 +32,8 @@ RESULTS: Final = "results.json"
 REPORT: Final = "report.md"
 PAGE: Final = "report.html"
 
-MOST_IN_AGENT: Final = 1_000
-"""Tools of the largest catalog that conversations are held over; with all of 29,000 in full no model could answer."""
+MOST_IN_AGENT: Final = 500
+"""Tools of the largest catalog that conversations are held over: what a large agent carries."""
 
 
 @dataclass(frozen=True)

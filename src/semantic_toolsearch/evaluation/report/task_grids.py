@@ -50,6 +50,7 @@ ABOUT: Final[Mapping[str, str]] = {
     "nothing_loaded": "Share of the dataset's own unanswerable queries for which nothing is loaded.",
     "nothing_without_gold": "Share of the queries for which nothing is loaded once their gold tools are hidden.",
     "nothing_for_strangers": "Share of other tasks' queries for which nothing is loaded.",
+    "named_first": "Share of bare tool names, in backticks, whose tool comes first; asked beside the queries.",
     "p50_ms": "Half of the queries took no longer, in milliseconds.",
     "p95_ms": "95 % of the queries took no longer, in milliseconds.",
     "build_s": "Seconds to build what answering needs; vectors kept from earlier cost nothing.",
@@ -92,7 +93,7 @@ _HOW: Final = (
     "given by the provider (live), or by it at an earlier time (replayed)."
 )
 
-_GOT, _UNFIT, _TIME = "what a model would get", "loads none if", "time"
+_GOT, _UNFIT, _NAMES, _TIME = "what a model would get", "loads none if", "bare names", "time"
 
 _FIGURES: Final = (
     _Figure("size", "tools", "tools loaded", _GOT, mean),
@@ -104,6 +105,7 @@ _FIGURES: Final = (
     _Figure("nothing_loaded", "unanswerable", "none if unanswerable", _UNFIT, percent),
     _Figure("nothing_without_gold", "gold hidden", "none if gold hidden", _UNFIT, percent),
     _Figure("nothing_for_strangers", "other task's", "none if other task's", _UNFIT, percent),
+    _Figure("named_first", "first", "names first", _NAMES, percent),
     _Figure("p50_ms", "p50 ms", "p50 ms", _TIME, duration),
     _Figure("p95_ms", "p95 ms", "p95 ms", _TIME, duration),
     _Figure("build_s", "build s", "build s", _TIME, duration),
