@@ -11,7 +11,9 @@ from arm_sets import ASKED, answered, names, twelve_tools
 from semantic_toolsearch import OnnxEmbedder, OpenAICompatibleEmbedder, SearchConfig
 from semantic_toolsearch.embedding import SHIPPED_MODELS
 from semantic_toolsearch.errors import ConfigError, EmbedderError, MissingExtraError
+from semantic_toolsearch.evaluation.answers import DEPTH
 from semantic_toolsearch.evaluation.arms.emulated import EmulatedArm
+from semantic_toolsearch.evaluation.arms.flat_bm25 import FlatBm25Ranker
 from semantic_toolsearch.evaluation.arms.full import FullArm
 from semantic_toolsearch.evaluation.arms.local import LocalArm
 from semantic_toolsearch.evaluation.arms.models import named_embedder
@@ -88,7 +90,7 @@ def test_s23_every_offline_arm_answers_every_query_of_a_twelve_tool_set(own_modu
     for name in specs[:-1]:
         for query, places in gold.items():
             assert set(places) <= set(found[name][query].returned), (name, query)
-    for words in ("keyword", "bm25", "regex", "anthropic-bm25", "anthropic-regex"):
+    for words in ("keyword", "bm25", "flat-bm25", "regex", "anthropic-bm25", "anthropic-regex"):
         assert found[words]["nothing"].returned == ()
     assert names(dataset, found[f"{own_module}:Alphabetical"]["bill"].ranked[:3]) == [
         "book_hotel",
@@ -107,6 +109,15 @@ def test_kinds_of_arms():
     arm = parse_arm("bm25", config=config, rules=False, cache=False)
     assert isinstance(arm, LocalArm)
     assert (arm.ranker, arm.config, arm.rules, arm.cache) == ("bm25", config, False, False)
+
+
+def test_s23_flat_bm25_ranks_as_the_textbook_does_when_it_is_alone():
+    dataset = twelve_tools()
+    arm = parse_arm("flat-bm25", rules=False)
+    assert (arm.name, arm.how, arm.ranks) == ("flat-bm25", "local", True)
+    textbook = FlatBm25Ranker(dataset.catalog)
+    for query, answer in ((query, answered(arm, dataset)[query.id]) for query in dataset.queries):
+        assert answer.ranked == tuple(textbook.rank(query.text, limit=DEPTH).positions.tolist())
 
 
 def test_arms_of_one_model_share_its_embedder():

@@ -180,3 +180,36 @@ def test_axes_that_nobody_said_are_absent():
     figures = slice_figures(dataset, query_slices(dataset), {"MRR": (1.0,)})
     assert "kind" not in figures
     assert "language" not in figures
+
+
+def with_parts(*said):
+    queries = tuple(
+        Query(f"q{number}", "say t", part=part, language=language)
+        for number, (part, language) in enumerate(said)
+    )
+    gold = {query.id: {"a": 1} for query in queries}
+    return query_slices(Dataset("one", (ToolDefinition(name="t"),), ("a",), queries, gold))
+
+
+def test_s28_parts_called_by_language_tags_are_the_languages():
+    slices = with_parts(("de", None), ("zh-hk", None), ("sr-Latn", None), ("de-CH", None))
+    assert [row["language"] for row in slices.values()] == ["de", "zh-hk", "sr-Latn", "de-CH"]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [("de", None), ("dialogues", None)],
+        [("de", None), (None, None)],
+        [("AM", None), ("FT", None)],
+        [("web", None), ("web", None)],
+        [("level-1", None), ("de", None)],
+    ],
+)
+def test_s28_other_parts_are_no_languages(parts):
+    assert all("language" not in row for row in with_parts(*parts).values())
+
+
+def test_s28_languages_that_the_dataset_says_come_before_its_parts():
+    slices = with_parts(("de", "en"), ("fr", None))
+    assert [row.get("language") for row in slices.values()] == ["en", None]

@@ -37,7 +37,7 @@ class QueryRow(_Record):
         id: Its id.
         answerable: Whether a tool answers it.
         gold: Places of its usable gold tools.
-        slices: Its value on each axis: ``kind``, ``language``, ``script``, ``overlap``, ``gold tools``.
+        slices: Its value on each axis: ``kind``, ``language``, ``script``, ``overlap``, ``name``, ``gold tools``.
     """
 
     id: str

@@ -51,8 +51,9 @@ def run(
             "--rankers",
             "--arms",
             metavar="NAMES",
-            help="Arms to compare, with commas between: full, keyword, bm25, regex, semantic, hybrid, rrf, "
-            "anthropic-bm25, anthropic-regex, openai-tool-search, module:Ranker; NAME@MODEL sets the model.",
+            help="Arms to compare, with commas between: full, keyword, bm25, flat-bm25 (a textbook BM25), "
+            "regex, semantic, hybrid, rrf, anthropic-bm25, anthropic-regex, openai-tool-search, module:Ranker; "
+            "NAME@MODEL sets the model.",
         ),
     ] = _DEFAULT,
     model: Annotated[

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.evaluation.arms.emulated import EmulatedArm, Variant
+from semantic_toolsearch.evaluation.arms.flat_bm25 import FlatBm25Ranker
 from semantic_toolsearch.evaluation.arms.full import FullArm
 from semantic_toolsearch.evaluation.arms.import_paths import imported
 from semantic_toolsearch.evaluation.arms.local import CacheSpec, LocalArm
@@ -24,6 +25,7 @@ ARMS: Final = {
     "full": "no search: the model gets every tool",
     "keyword": "3 points for a word in the name, else 1 in the description",
     "bm25": "words, weighted by rarity",
+    "flat-bm25": "a textbook BM25 over one joined text, to compare with published figures",
     "regex": "a pattern written from the query's words",
     "semantic": "the embedding model alone",
     "hybrid": "words and meaning together; the library's default",
@@ -78,7 +80,7 @@ def parse_arm(
             f"{_OPENAI} shows no ranking and its search is not documented, so it cannot be emulated: run it with "
             f"--live and a key, or with --replay from stored responses."
         )
-    ranker: Any = name
+    ranker: Any = FlatBm25Ranker if name == FlatBm25Ranker.name else name
     if name not in ARMS:
         if ":" not in name:
             raise _unknown(name)

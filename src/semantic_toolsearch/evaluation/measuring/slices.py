@@ -1,7 +1,6 @@
 """A dataset in; the kinds of queries it holds, query by query, out, and the figures of each kind.
 
-Axes: ``kind`` and ``language`` where the dataset says them, ``script``, and for queries with a usable gold tool
-``overlap``, ``gold tools`` and ``name``. A mean over a whole task hides what differs between them.
+A mean over a whole task hides what differs between them. The axes are told at `query_slices`.
 """
 
 from __future__ import annotations
@@ -49,6 +48,9 @@ _SCRIPT_OF_NAME: Final = {
 SCRIPTS: Final = (*dict.fromkeys(_SCRIPT_OF_NAME.values()), "other", "mixed")
 """What `script_of` may say."""
 
+_LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+"""A BCP-47 tag such as ``de`` or ``zh-hk``; other labels of two capitals are no languages."""
+
 _HIRAGANA: Final = re.compile("[\u3041-\u309f]")
 """Letters that Japanese sentences hold and Chinese ones do not; katakana may stand in both, in names."""
 
@@ -56,7 +58,8 @@ _HIRAGANA: Final = re.compile("[\u3041-\u309f]")
 def query_slices(dataset: Dataset) -> dict[str, dict[str, str]]:
     """Sort the queries of a dataset along each axis.
 
-    - ``kind``, ``language``: what the dataset says.
+    - ``kind``, ``language``: what the dataset says. Where it names no language at all but has two parts or more, each
+      called by a language tag, as multilingual collections have, these are the languages.
     - ``script``: see `script_of`.
     - ``overlap``: the bin of `overlap`.
     - ``gold tools``: ``1`` or ``2+``; copies of a gold tool are none of their own.
@@ -67,9 +70,11 @@ def query_slices(dataset: Dataset) -> dict[str, dict[str, str]]:
     """
     words = cache(lambda place: frozenset(lexical_tokens(dataset.tools[place])))
     names = cache(lambda place: squash(dataset.tools[place].name))
+    by_part = _parts_are_languages(dataset)
     slices: dict[str, dict[str, str]] = {}
     for query in dataset.queries:
-        values = {"kind": query.kind, "language": query.language, "script": script_of(query.text)}
+        language = query.part if by_part else query.language
+        values = {"kind": query.kind, "language": language, "script": script_of(query.text)}
         gold = dataset.gold_places(query.id)
         if gold:
             values["overlap"] = _bin(overlap(query.text, [words(place) for place in gold]))
@@ -162,6 +167,13 @@ def _script(char: str) -> str:
     """The script of one letter, by the first word of its Unicode name."""
     name = unicodedata.name(unicodedata.normalize("NFKC", char)[0], "")
     return _SCRIPT_OF_NAME.get(name.split(" ")[0], "other")
+
+
+def _parts_are_languages(dataset: Dataset) -> bool:
+    if any(query.language for query in dataset.queries):
+        return False
+    parts = {query.part or "" for query in dataset.queries}
+    return len(parts) > 1 and all(map(_LANGUAGE.fullmatch, parts))
 
 
 def _bin(share: float) -> str:
