@@ -37,6 +37,9 @@ def test_places_are_positions_in_the_catalog():
     assert data.gold_places("q1") == (0,)
     assert data.right_places("q1") == (0, 2)
     assert data.gold_places("q3") == ()
+    assert data.standing("q1") == {"t1": (0, 2), "gone": ()}
+    assert data.standing("q3") == {}
+    assert dataset(copies={"q1": {"t4": "gone", "t3": "t1"}}).standing("q1") == {"t1": (0, 2), "gone": (3,)}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semantic_toolsearch.evaluation.measuring.significance import beats, holm, letters, paired_test
+from semantic_toolsearch.evaluation.measuring.significance import beats, holm, paired_test
 
 SEED = 7
 
@@ -163,9 +163,3 @@ def test_holm_corrects_by_hand():
     assert holm([0.02, 0.005, 0.04, 0.011]) == pytest.approx([0.04, 0.02, 0.04, 0.033])
     assert holm([0.5, 0.6]) == [1.0, 1.0]
     assert holm([]) == []
-
-
-def test_letters_name_arms_in_order():
-    assert letters(["hybrid", "bm25", "hybrid"]) == {"hybrid": "a", "bm25": "b"}
-    many = list(letters(map(str, range(54))).values())
-    assert many[25:28] + many[51:] == ["z", "aa", "ab", "az", "ba", "bb"]

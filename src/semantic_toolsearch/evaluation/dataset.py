@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.definitions import ToolDefinition
 from semantic_toolsearch.errors import DatasetError
 
-__all__ = ["Dataset", "Query", "told_apart"]
+__all__ = ["Dataset", "Query", "drawn", "told_apart"]
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,17 @@ class Dataset:
         copies = (self.places[tool] for tool in self.copies.get(query, {}) if tool in self.places)
         return (*self.gold_places(query), *copies)
 
+    def standing(self, query: str) -> dict[str, tuple[int, ...]]:
+        """For each gold tool of a query, places of the usable tools that stand for it: itself, then its copies."""
+        of_copies: dict[str, list[int]] = {tool: [] for tool in self.gold.get(query, {})}
+        for copy, original in self.copies.get(query, {}).items():
+            if copy in self.places:
+                of_copies[original].append(self.places[copy])
+        return {
+            tool: (*((self.places[tool],) if tool in self.places else ()), *copies)
+            for tool, copies in of_copies.items()
+        }
+
     def only(self, queries: Iterable[Query]) -> Dataset:
         """The same tools with some of the queries."""
         chosen = tuple(queries)
@@ -138,10 +152,7 @@ class Dataset:
         if not queries:
             splits = ", ".join(sorted({query.split for query in self.queries})) or "no queries at all"
             raise DatasetError(f"{self.name}: no query is of the split {name!r}; there is: {splits}.")
-        if most is not None and len(queries) > most:
-            chosen = sorted(random.Random(seed).sample(range(len(queries)), most))  # noqa: S311 - no secret
-            queries = [queries[place] for place in chosen]
-        return self.only(queries)
+        return self.only(queries if most is None else drawn(queries, most, seed))
 
     def with_tools(self, places: Sequence[int]) -> Dataset:
         """The same queries over some of the tools; gold tools that are left out can no longer be found."""
@@ -154,6 +165,13 @@ class Dataset:
             ids=tuple(self.ids[place] for place in places),
             unusable={**self.unusable, **{tool: why for tool, why in left_out.items() if tool in golden}},
         )
+
+
+def drawn(items: Sequence[Item], most: int, seed: int) -> Sequence[Item]:
+    """At most so many of the items, drawn with a seed, in their order."""
+    if len(items) <= most:
+        return items
+    return [items[place] for place in sorted(random.Random(seed).sample(range(len(items)), most))]  # noqa: S311 - no secret
 
 
 def told_apart(tools: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-import random
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from semantic_toolsearch.accounting.catalogs import tool_costs
 from semantic_toolsearch.accounting.counting import default_counter
 from semantic_toolsearch.errors import ToolSearchError
 from semantic_toolsearch.evaluation.answers import Answer, Arm, Build, PreparedArm
-from semantic_toolsearch.evaluation.dataset import Dataset, Query
+from semantic_toolsearch.evaluation.dataset import Dataset, Query, drawn
 from semantic_toolsearch.evaluation.hosted import SEARCHED
 from semantic_toolsearch.evaluation.measuring.measures import means, per_query, recall_at
 from semantic_toolsearch.evaluation.measuring.returned import nothing_loaded, returned_figures
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from semantic_toolsearch.evaluation.parts import Parts
     from semantic_toolsearch.evaluation.settings import RunSettings
 
-__all__ = ["AfterTask", "Step", "Watch", "drawn", "run_tasks", "task_key", "versions"]
+__all__ = ["AfterTask", "Step", "Watch", "run_tasks", "task_key", "versions"]
 
 _KEPT_RANKS: Final = 20
 """Tools of each ranking that the results keep: what the curve of recall against tools returned reads."""
@@ -74,8 +73,6 @@ class Step:
 Watch: TypeAlias = Callable[[Step], None]
 
 AfterTask: TypeAlias = Callable[[Dataset, TaskResult, Mapping[str, PreparedArm]], None]
-
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,13 +345,6 @@ def _foreign(dataset: Dataset, strangers: Sequence[_Strangers]) -> list[Query]:
         for query, answers in other.queries
         if not answers & names
     ]
-
-
-def drawn(items: Sequence[Item], most: int, seed: int) -> Sequence[Item]:
-    """At most so many of the items, drawn with a seed, in their order."""
-    if len(items) <= most:
-        return items
-    return [items[place] for place in sorted(random.Random(seed).sample(range(len(items)), most))]  # noqa: S311 - no secret
 
 
 def _times(build: Build, answers: Sequence[Answer]) -> dict[str, float]:

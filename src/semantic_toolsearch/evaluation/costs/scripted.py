@@ -49,15 +49,7 @@ class Need:
 
 def need_of(dataset: Dataset, query: Query) -> Need:
     """Return what a query asks for, as far as the catalog can hold it."""
-    copies: dict[str, list[int]] = {}
-    for copy, stood_for in dataset.copies.get(query.id, {}).items():
-        if copy in dataset.places:
-            copies.setdefault(stood_for, []).append(dataset.places[copy])
-    gold = [
-        (*((dataset.places[tool],) if tool in dataset.places else ()), *copies.get(tool, ()))
-        for tool in dataset.gold.get(query.id, {})
-    ]
-    return Need(query.text, tuple(filter(None, gold)))
+    return Need(query.text, tuple(filter(None, dataset.standing(query.id).values())))
 
 
 class ScriptedModel:

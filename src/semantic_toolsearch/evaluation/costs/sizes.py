@@ -8,7 +8,6 @@ that few catalogs serve many of them.
 from __future__ import annotations
 
 import logging
-import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -20,6 +19,7 @@ from semantic_toolsearch.accounting import TokenCounter, default_counter
 from semantic_toolsearch.errors import ConfigError, DatasetError
 from semantic_toolsearch.evaluation.costs.nested import Group, groups_of
 from semantic_toolsearch.evaluation.costs.ways import tokens_by_mode
+from semantic_toolsearch.evaluation.dataset import drawn
 from semantic_toolsearch.evaluation.measuring.measures import per_query
 from semantic_toolsearch.evaluation.results import SizeResult
 
@@ -111,7 +111,7 @@ def size_curve(
     return results
 
 
-def _asked(dataset: Dataset, most: int, room: int, seed: int) -> list[Query]:
+def _asked(dataset: Dataset, most: int, room: int, seed: int) -> Sequence[Query]:
     """Draw the queries; they keep their order."""
     usable = [
         query
@@ -123,9 +123,7 @@ def _asked(dataset: Dataset, most: int, room: int, seed: int) -> list[Query]:
             f"{dataset.name}: no query has a usable gold tool and fits into the smallest catalog, of which the right "
             f"tools may fill {room:,}. Ask for larger catalogs."
         )
-    if len(usable) <= most:
-        return usable
-    return [usable[place] for place in sorted(random.Random(seed).sample(range(len(usable)), most))]  # noqa: S311 - no secret
+    return drawn(usable, most, seed)
 
 
 def _datasets(dataset: Dataset, groups: Sequence[Group], size: int) -> Iterator[Dataset]:

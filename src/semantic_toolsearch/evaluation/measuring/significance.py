@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from semantic_toolsearch.evaluation.results import MEASURES
 
-__all__ = ["RESAMPLES", "PairedTest", "beats", "holm", "letters", "paired_test"]
+__all__ = ["RESAMPLES", "PairedTest", "beats", "holm", "paired_test"]
 
 RESAMPLES: Final = 10_000
 """Choices of signs, and samples of queries, that are drawn."""
@@ -28,8 +28,6 @@ EXACT: Final = 12
 
 _CHUNK: Final = 500
 """Samples drawn at a time, which bounds memory."""
-
-_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz"
 
 _Floats = npt.NDArray[np.float64]
 
@@ -148,16 +146,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, (len(p_values) - done) * p_values[place])
         corrected[place] = min(1.0, highest)
     return corrected
-
-
-def letters(arms: Iterable[str]) -> dict[str, str]:
-    """Name arms by letters, ``a`` to ``z``, then ``aa`` and so on, for marks beside the figures of a table."""
-    return {arm: _letter(number) for number, arm in enumerate(dict.fromkeys(arms))}
-
-
-def _letter(number: int) -> str:
-    before, last = divmod(number, len(_ALPHABET))
-    return (_letter(before - 1) if before else "") + _ALPHABET[last]
 
 
 def _differences(first: Sequence[float], second: Sequence[float]) -> _Floats:

@@ -141,23 +141,18 @@ def ask(
         if judgement.degraded:
             degraded[judgement.degraded] = None
         kept = judgement.candidates[:DEPTH]
-        gold = tuple(dataset.gold.get(query.id, {}))
+        standing = dataset.standing(query.id)
         cases.append(
             Case(
                 query=query,
                 said=Said(query.text),
                 labelled=query.id not in unlabelled,
-                gold=gold,
-                places=tuple(map(dataset.places.get, gold)),
-                standing=tuple(_standing(dataset, query.id, tool) for tool in gold),
+                gold=tuple(standing),
+                places=tuple(map(dataset.places.get, standing)),
+                standing=tuple(map(frozenset, standing.values())),
                 ranked=tuple(candidate.position for candidate in kept),
                 loaded=tuple(candidate.position for candidate in judgement.returned),
                 fates={candidate.position: candidate.verdict for candidate in kept},
             )
         )
     return cases, tuple(degraded)
-
-
-def _standing(dataset: Dataset, query: str, tool: str) -> frozenset[int]:
-    copies = (copy for copy, original in dataset.copies.get(query, {}).items() if original == tool)
-    return frozenset(dataset.places[each] for each in (tool, *copies) if each in dataset.places)
