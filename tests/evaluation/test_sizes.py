@@ -185,7 +185,7 @@ def test_an_arm_that_fails_with_many_tools_is_left_out_there_and_the_others_go_o
         results = curve(market(60), [Watching(most=20), BM25], sizes=(20, 40, None), queries=20)
     assert [sorted(each.arms) for each in results] == [["bm25", "watching"], ["bm25"], ["bm25"]]
     assert [sorted(each.times) for each in results] == [sorted(each.arms) for each in results]
-    assert "watching has no figures with 40 tools: no more than 20 tools, please" in caplog.text
+    assert "watching has no figures with 40 tools: ValueError: no more than 20 tools, please" in caplog.text
 
 
 def test_an_arm_whose_every_answer_failed_has_no_figures(caplog):

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 if TYPE_CHECKING:
     from semantic_toolsearch.evaluation.dataset import Dataset, Query
 
-__all__ = ["DEPTH", "Answer", "Arm", "Build", "How", "PreparedArm", "Why"]
+__all__ = ["DEPTH", "SEARCHED", "Answer", "Arm", "Build", "How", "PreparedArm", "Why"]
 
 DEPTH: Final = 50
 """Tools of a ranking that are kept: more than any rank measure reads."""
+
+SEARCHED: Final = "searched: "
+"""How a note about one answer begins that says what a model wrote to search; it is no matter of the whole arm."""
 
 How: TypeAlias = Literal["local", "emulated", "live", "replayed"]
 """Whether an arm ran here, imitates a provider by its documented rules, asked the provider, or reads its stored

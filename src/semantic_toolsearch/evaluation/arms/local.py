@@ -15,6 +15,7 @@ from semantic_toolsearch.errors import EmbedderError, RankerError, ToolSearchErr
 from semantic_toolsearch.evaluation.answers import DEPTH, Answer, Build, How, Why
 from semantic_toolsearch.evaluation.arms.patterns import written_pattern
 from semantic_toolsearch.evaluation.arms.rrf import ReciprocalRankFusion
+from semantic_toolsearch.evaluation.measuring.collecting import reason_of
 from semantic_toolsearch.rankers.checked import checked_parts, checked_rank, cleaned
 from semantic_toolsearch.results import EXACT_NAME_BONUS
 from semantic_toolsearch.retriever import Candidate, Judgement, Retriever
@@ -149,7 +150,7 @@ class PreparedSearch:
             try:
                 judgement = self._judge(text, mask, DEPTH)
             except Exception as fault:  # a ranker may be anybody's code; it costs this query alone
-                failed = _told(fault)
+                failed = reason_of(fault)
                 yield query, Answer(seconds=time.perf_counter() - start, failed=failed)
                 faults.append((type(fault), type(fault.__cause__)))
                 if len(faults) == asked + 1 == GIVEN_UP and len(set(faults)) == 1:
@@ -222,7 +223,7 @@ def _built(snapshot: Snapshot) -> Retriever:
     except ToolSearchError:
         raise
     except Exception as fault:  # anybody's factory
-        raise RankerError(f"The ranker cannot be made: {type(fault).__name__}: {fault}") from fault
+        raise RankerError(f"The ranker cannot be made: {reason_of(fault)}") from fault
 
 
 def _answer(judgement: Judgement, seconds: float) -> Answer:
@@ -233,7 +234,3 @@ def _answer(judgement: Judgement, seconds: float) -> Answer:
         seconds=seconds,
         notes=(*degraded, *judgement.notes),
     )
-
-
-def _told(fault: Exception) -> str:
-    return str(fault) if isinstance(fault, ToolSearchError) else f"{type(fault).__name__}: {fault}"

@@ -13,18 +13,17 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from semantic_toolsearch.accounting import TokenCounter, default_counter
 from semantic_toolsearch.errors import ConfigError, DatasetError
 from semantic_toolsearch.evaluation.costs.nested import Group, groups_of
 from semantic_toolsearch.evaluation.costs.ways import tokens_by_mode
 from semantic_toolsearch.evaluation.dataset import drawn
+from semantic_toolsearch.evaluation.measuring.collecting import all_failed, collected, latency, reason_of
 from semantic_toolsearch.evaluation.measuring.measures import per_query
 from semantic_toolsearch.evaluation.results import SizeResult
 
 if TYPE_CHECKING:
-    from semantic_toolsearch.evaluation.answers import Answer, Arm
+    from semantic_toolsearch.evaluation.answers import Arm
     from semantic_toolsearch.evaluation.dataset import Dataset, Query
 
 __all__ = ["SIZES", "size_curve"]
@@ -135,15 +134,12 @@ def _datasets(dataset: Dataset, groups: Sequence[Group], size: int) -> Iterator[
 
 def _measure(arm: Arm, part: Dataset, found: _Found) -> bool:
     """Add an arm's figures for one catalog; return whether there are any."""
-    answers: dict[str, Answer] = {}
     try:
-        for query, answer in arm.prepare(part).answers(part.queries):
-            answers[query.id] = answer
+        answers = collected(arm.prepare(part), part.queries)
+        reason = all_failed(answers)
     except Exception as fault:  # a user's ranker or embedder may raise anything; the other arms go on
-        logger.warning("%s has no figures with %d tools: %s", arm.name, len(part.tools), fault)
-        return False
-    if answers and all(answer.failed is not None for answer in answers.values()):
-        reason = next(iter(answers.values())).failed
+        reason = reason_of(fault)
+    if reason:
         logger.warning("%s has no figures with %d tools: %s", arm.name, len(part.tools), reason)
         return False
     for measure, values in per_query(part, answers).items():
@@ -165,10 +161,5 @@ def _result(
             for arm, each in found.items()
         },
         tokens={mode: round(fmean(each[mode] for each in tokens), 1) for mode in tokens[0]},
-        times={
-            arm: {
-                f"p{part}_ms": round(1_000 * float(np.percentile(each.seconds, part)), 3) for part in (50, 95)
-            }
-            for arm, each in found.items()
-        },
+        times={arm: latency(each.seconds) for arm, each in found.items()},
     )

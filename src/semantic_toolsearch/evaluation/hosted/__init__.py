@@ -6,12 +6,10 @@ from semantic_toolsearch.evaluation.hosted.estimate import Estimate, EstimateRow
 from semantic_toolsearch.evaluation.hosted.live import HostedArm, has_key, live_arm
 from semantic_toolsearch.evaluation.hosted.prices import PRICES, Price
 from semantic_toolsearch.evaluation.hosted.requests import HOSTED
-from semantic_toolsearch.evaluation.hosted.searched import SEARCHED
 
 __all__ = [
     "HOSTED",
     "PRICES",
-    "SEARCHED",
     "Estimate",
     "EstimateRow",
     "HostedArm",

@@ -6,13 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from semantic_toolsearch.evaluation.answers import Answer
+from semantic_toolsearch.evaluation.answers import SEARCHED, Answer
 from semantic_toolsearch.evaluation.hosted.faults import NoAnswer, redacted
 
-__all__ = ["NO_SEARCH", "SEARCHED", "parts_of", "told", "usage_of", "without_search"]
-
-SEARCHED: Final = "searched: "
-"""How the note begins that says what a model wrote to search for one query."""
+__all__ = ["NO_SEARCH", "parts_of", "told", "usage_of", "without_search"]
 
 NO_SEARCH: Final = "the model did not search"
 
