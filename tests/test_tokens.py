@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from semantic_toolsearch import tokens as tokens_module
 from semantic_toolsearch.tokens import STOP_WORDS, fold, telling_tokens, tokenize
 
 
@@ -168,3 +171,21 @@ def test_c15_styles_of_one_name_share_their_words(words):
     assert set(tokenize(snake)) == set(tokenize(kebab))
     for word in set(words) - {"v2", "s3"}:
         assert set(tokenize(word)) <= set(tokenize(camel))
+
+
+@pytest.mark.parametrize(
+    ("letters", "last"),
+    [("r", "r"), ("aB", "ab"), ("a1", "a1"), ("日", "日日"), ("ab-", "abab")],
+    ids=["letters", "capitals", "digits", "ideographs", "hyphens"],
+)
+def test_a_word_of_a_hundred_thousand_characters_is_read_in_one_pass(letters, last):
+    tokens = tokenize(letters * (100_000 // len(letters)))
+    assert any(token.endswith(last) for token in tokens)
+
+
+@given(st.text(alphabet="aBCé1٣_-'.日b2 ", max_size=20))
+def test_identifiers_and_numbered_words_are_those_of_the_plain_patterns(text):
+    joined = re.findall(r"[^\W_]+(?:[_\-][^\W_]+)+", text)
+    assert tokens_module._JOINED.findall(text) == joined
+    numbered = re.findall(r"[A-Z]*[a-z]*\d+[a-z]*", text)
+    assert tokens_module._NUMBERED.findall(text) == numbered

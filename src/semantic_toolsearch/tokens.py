@@ -47,8 +47,10 @@ STOP_WORDS: Final = frozenset((
 _SYMBOLS: Final = frozenset("+#./&@")
 _LONGEST_SYMBOL_WORD: Final = 24
 _RUN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_JOINED: Final = re.compile(r"[^\W_]+(?:[_\-][^\W_]+)+")
-_NUMBERED: Final = re.compile(r"[A-Z]*[a-z]*\d+[a-z]*")
+# The looks behind change no match. They keep a search from starting anew at every letter of a run, which for a word
+# of a hundred thousand letters, such as a key in base64, would take minutes.
+_JOINED: Final = re.compile(r"(?<![^\W_])[^\W_]+(?:[_\-][^\W_]+)+")
+_NUMBERED: Final = re.compile(r"(?:(?<![A-Z])[A-Z]+[a-z]*|(?<![A-Za-z])[a-z]+)?\d+[a-z]*")
 
 # Scripts written without spaces, where words are found by overlapping character pairs. Hangul has spaces,
 # but its particles are glued to the word, so it is indexed both ways.
