@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,9 @@ from pydantic import ValidationError
 
 from semantic_toolsearch.errors import DatasetError
 from semantic_toolsearch.evaluation.results import FORMAT, Evaluation
+from semantic_toolsearch.evaluation.writing import write_text
 
-__all__ = ["read_results", "without_queries", "without_times", "write_results", "write_text"]
+__all__ = ["read_results", "without_queries", "without_times", "write_results"]
 
 
 def write_results(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
@@ -25,29 +24,6 @@ def write_results(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
     """
     content = json.dumps(evaluation.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
     write_text(path, content + "\n")
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file, whole or not at all; its folder is made.
-
-    Raises:
-        DatasetError: The file cannot be written.
-    """
-    target = Path(path)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.chmod(temporary, 0o644)  # mkstemp makes it private; a report is not
-            os.replace(temporary, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise DatasetError(f"cannot be written: {error.strerror or error}.", target) from error
 
 
 def read_results(path: str | os.PathLike[str]) -> Evaluation:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from semantic_toolsearch.errors import DatasetError
+from semantic_toolsearch.evaluation.writing import write_text
 
 __all__ = ["Parts"]
 
@@ -37,7 +34,13 @@ class Parts:
         self.folder = folder
 
     def find(self, name: str, key: Any, kind: type[Record]) -> Record | None:
-        """Return the piece of this name and key, or None."""
+        """Return the piece of this name and key, or None.
+
+        Args:
+            name: What the piece is about, for the file's name.
+            key: All that it depends on, as JSON values.
+            kind: The record that it must be.
+        """
         if self.folder is None:
             return None
         try:
@@ -48,25 +51,16 @@ class Parts:
     def keep(self, name: str, key: Any, piece: BaseModel) -> None:
         """Write a piece, whole or not at all.
 
+        Args:
+            name: As for ``find``.
+            key: As for ``find``.
+            piece: The piece.
+
         Raises:
             DatasetError: The folder cannot be written.
         """
-        if self.folder is None:
-            return
-        target = self._file(self.folder, name, key)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=self.folder, prefix=".part-")
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.write(piece.model_dump_json())
-                os.replace(temporary, target)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
-                raise
-        except OSError as error:
-            raise DatasetError(f"cannot be written: {error.strerror or error}.", self.folder) from error
+        if self.folder is not None:
+            write_text(self._file(self.folder, name, key), piece.model_dump_json())
 
     def clear(self) -> None:
         """Remove all pieces: the run is complete, or is to start anew."""

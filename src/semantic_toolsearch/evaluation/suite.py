@@ -13,7 +13,7 @@ from semantic_toolsearch.evaluation.answers import Arm, PreparedArm
 from semantic_toolsearch.evaluation.arms.models import named_embedder
 from semantic_toolsearch.evaluation.costs.conversations import conversation_costs
 from semantic_toolsearch.evaluation.costs.sizes import size_curve
-from semantic_toolsearch.evaluation.files import write_results, write_text
+from semantic_toolsearch.evaluation.files import write_results
 from semantic_toolsearch.evaluation.parts import Parts
 from semantic_toolsearch.evaluation.report.drilldown import TaskDetails, task_details
 from semantic_toolsearch.evaluation.report.html import to_html
@@ -21,6 +21,7 @@ from semantic_toolsearch.evaluation.report.markdown import to_markdown
 from semantic_toolsearch.evaluation.results import ConversationResult, Evaluation, SizeResult, TaskResult
 from semantic_toolsearch.evaluation.running import Step, Watch, run_tasks, task_key
 from semantic_toolsearch.evaluation.settings import RunSettings
+from semantic_toolsearch.evaluation.writing import write_text
 
 if TYPE_CHECKING:
     from semantic_toolsearch.evaluation.data.sources import DatasetSource

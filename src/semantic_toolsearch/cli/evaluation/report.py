@@ -60,10 +60,11 @@ def report(
 
     Exit code: 0; 2 on an error.
     """
-    from semantic_toolsearch.evaluation.files import read_results, without_queries, write_results, write_text
+    from semantic_toolsearch.evaluation.files import read_results, without_queries, write_results
     from semantic_toolsearch.evaluation.report.html import to_html
     from semantic_toolsearch.evaluation.report.markdown import to_markdown
     from semantic_toolsearch.evaluation.report.table import show
+    from semantic_toolsearch.evaluation.writing import write_text
 
     evaluation = read_results(results)
     if markdown is not None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 import shutil
 import tarfile
 from pathlib import Path, PurePosixPath
 
 from semantic_toolsearch.errors import DatasetError
+from semantic_toolsearch.evaluation.writing import folder_in_the_making
 
 __all__ = ["unpacked"]
 
@@ -32,16 +32,11 @@ def unpacked(archive: Path) -> Path:
         folder = default_cache_path().parent / "datasets" / digest[:16]
         if folder.is_dir():
             return folder
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        fresh = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.tmp")
-        try:
-            fresh.mkdir()
+        with folder_in_the_making(folder) as fresh:
             with tarfile.open(archive) as members:
                 _extract(members, fresh)
             if not folder.is_dir():  # another process may have been faster
                 fresh.rename(folder)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise DatasetError(

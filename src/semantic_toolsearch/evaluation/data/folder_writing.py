@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from os import PathLike
@@ -16,6 +15,7 @@ from semantic_toolsearch.errors import DatasetError
 from semantic_toolsearch.evaluation.data.judgements import HEADER
 from semantic_toolsearch.evaluation.data.lines import identifier_fault
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
+from semantic_toolsearch.evaluation.writing import folder_in_the_making
 
 __all__ = ["write_dataset"]
 
@@ -51,24 +51,19 @@ def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
             raise DatasetError(
                 f"holds {others[0]!r}, which is no file of a dataset: choose a new folder.", folder
             )
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        fresh = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
-        try:
-            fresh.mkdir()
+        with folder_in_the_making(folder) as fresh:
             _write_files(dataset, fresh)
-            if folder.exists():
-                old = folder.with_name(f"{fresh.name}.old")
-                folder.rename(old)
-                try:
-                    fresh.rename(folder)
-                except OSError:
-                    old.rename(folder)
-                    raise
-                shutil.rmtree(old)
-            else:
+            if not folder.exists():
                 fresh.rename(folder)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
+                return
+            old = folder.with_name(f"{fresh.name}.old")
+            folder.rename(old)
+            try:
+                fresh.rename(folder)
+            except OSError:
+                old.rename(folder)
+                raise
+            shutil.rmtree(old)
     except (OSError, UnicodeError) as error:  # a text with half of a surrogate pair cannot be encoded
         reason = error.strerror if isinstance(error, OSError) else None
         raise DatasetError(f"cannot be written: {reason or error}.", folder) from error
