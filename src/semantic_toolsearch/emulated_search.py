@@ -3,16 +3,13 @@
 The service does not publish how it ranks. What is documented is kept: the searched texts are name, description,
 argument names and argument descriptions; at most five results unless the call asks for another number; no result is
 padded in; patterns are Python's, with case ignored; queries and patterns are limited in length. The rest is a choice:
-Okapi BM25 over one joined text a tool, a pattern that matches within one field, ties in the order of the tools.
+BM25 over one joined text a tool, a pattern that matches within one field, ties in the order of the tools.
 """
 
 from __future__ import annotations
 
-import math
 import re
 import time
-from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -22,15 +19,13 @@ import numpy.typing as npt
 
 from semantic_toolsearch.joined_texts import JoinedTexts
 from semantic_toolsearch.names import split_identifier
+from semantic_toolsearch.rankers.bm25 import LexicalIndex
 from semantic_toolsearch.word_patterns import folded, listed_words
 
 __all__ = [
     "DEFAULT_RESULTS",
-    "K1",
-    "MAX_DEFERRED_TOOLS",
     "MAX_PATTERN",
     "MAX_QUERY",
-    "B",
     "Bm25Documents",
     "EmulatedSearch",
     "SearchFailure",
@@ -44,17 +39,11 @@ MAX_QUERY: Final = 500
 MAX_PATTERN: Final = 200
 """Characters of a pattern (documented)."""
 
-MAX_DEFERRED_TOOLS: Final = 10_000
-"""Deferred tools of one request (documented)."""
-
 DEFAULT_RESULTS: Final = 5
 """Results of a search that asks for no number (documented)."""
 
 MOST_RESULTS: Final = 20
 """Results of a search that asks for more (a choice)."""
-
-K1: Final = 1.2
-B: Final = 0.75
 
 _SECONDS: Final = 0.5
 """What a pattern may take over all tools (a choice; that there is a bound is documented)."""
@@ -140,33 +129,17 @@ class EmulatedSearch:
 
 
 class Bm25Documents:
-    """Okapi BM25 with the weights of a word per document computed once.
+    """BM25 over texts, with the weights of words per text computed once.
 
-    Words are runs of letters and digits, split like identifiers; nothing is stemmed and no word is left out.
+    Words are runs of letters and digits, split like identifiers, each of a query's once; nothing is stemmed and no
+    word is left out.
 
     Args:
         documents: The texts.
     """
 
     def __init__(self, documents: Iterable[str]) -> None:
-        columns: dict[str, int] = {}
-        words, places, times = array("q"), array("q"), array("q")
-        lengths = []
-        for place, document in enumerate(documents):
-            counts = Counter(_words(document))
-            lengths.append(sum(counts.values()))
-            for word, count in counts.items():
-                words.append(columns.setdefault(word, len(columns)))
-                places.append(place)
-                times.append(count)
-        order = np.argsort(words, kind="stable")
-        self._columns = columns
-        self._places = np.asarray(places, dtype=np.int64)[order]
-        self._times = np.asarray(times, dtype=np.float64)[order]
-        self._starts = np.searchsorted(np.asarray(words, dtype=np.int64)[order], np.arange(len(columns) + 1))
-        self._size = len(lengths)
-        average = (sum(lengths) / len(lengths) if lengths else 0) or 1.0
-        self._norms = K1 * (1 - B + B * np.asarray(lengths, dtype=np.float64) / average)
+        self._index = LexicalIndex.build(map(_words, documents))
 
     def ranked(self, query: str) -> list[int]:
         """Places with a score above zero, best first, equal scores in their order."""
@@ -175,18 +148,9 @@ class Bm25Documents:
         ordered: list[int] = positions[np.argsort(-scores[positions], kind="stable")].tolist()
         return ordered
 
-    def scores(self, query: str) -> npt.NDArray[np.float64]:
-        """One score a document, 0 where no word is shared."""
-        scores: npt.NDArray[np.float64] = np.zeros(self._size)
-        for word in dict.fromkeys(_words(query)):
-            column = self._columns.get(word)
-            if column is None:
-                continue
-            found = slice(self._starts[column], self._starts[column + 1])
-            places, times = self._places[found], self._times[found]
-            weight = math.log(1 + (self._size - len(places) + 0.5) / (len(places) + 0.5))
-            scores[places] += weight * times * (K1 + 1) / (times + self._norms[places])
-        return scores
+    def scores(self, query: str) -> npt.NDArray[np.float32]:
+        """float32 ``[n]`` in [0, 1): the share of the query's weight that each text holds, 0 without a shared word."""
+        return self._index.scores(dict.fromkeys(_words(query)))
 
 
 def searched_texts(name: str, description: str, parameters: Any) -> tuple[str, ...]:

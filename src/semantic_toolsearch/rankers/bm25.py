@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from semantic_toolsearch.catalog import Catalog
 
-__all__ = ["Bm25Ranker", "LexicalIndex"]
+__all__ = ["K1", "B", "Bm25Ranker", "LexicalIndex"]
 
 K1: Final = 1.2
 B: Final = 0.75

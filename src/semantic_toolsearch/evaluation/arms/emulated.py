@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from semantic_toolsearch.documents import shared_words
 from semantic_toolsearch.emulated_search import (
     DEFAULT_RESULTS,
-    K1,
-    MAX_DEFERRED_TOOLS,
     MAX_PATTERN,
     MAX_QUERY,
-    B,
     EmulatedSearch,
     SearchFailure,
     searched_texts,
@@ -23,6 +20,8 @@ from semantic_toolsearch.emulated_search import (
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.evaluation.answers import DEPTH, Answer, Build, How, Why
 from semantic_toolsearch.evaluation.arms.patterns import written_pattern
+from semantic_toolsearch.modes import MAX_DEFERRED
+from semantic_toolsearch.rankers.bm25 import K1, B
 from semantic_toolsearch.schemas import wire_projection
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ Variant = Literal["bm25", "regex"]
 _DOCUMENTED: Final = (
     "{name}: emulated here, the provider was not asked. Documented, and kept: names, descriptions, argument names and "
     f"argument descriptions are searched; at most {DEFAULT_RESULTS} tools are returned, none is padded in; "
-    f"{MAX_DEFERRED_TOOLS:,} deferred tools a request; "
+    f"{MAX_DEFERRED:,} deferred tools a request; "
 )
 _NOTES: Final[Mapping[Variant, tuple[str, ...]]] = {
     "bm25": (
@@ -82,9 +81,9 @@ class EmulatedArm:
             ConfigError: There are more tools than one request may defer.
         """
         catalog = dataset.catalog
-        if len(catalog) > MAX_DEFERRED_TOOLS:
+        if len(catalog) > MAX_DEFERRED:
             raise ConfigError(
-                f"Anthropic's search takes at most {MAX_DEFERRED_TOOLS:,} deferred tools in a request, and "
+                f"Anthropic's search takes at most {MAX_DEFERRED:,} deferred tools in a request, and "
                 f"{dataset.name} has {len(catalog):,}."
             )
         start = time.perf_counter()

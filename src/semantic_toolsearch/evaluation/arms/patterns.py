@@ -12,16 +12,14 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from semantic_toolsearch.emulated_search import MAX_PATTERN
 from semantic_toolsearch.exact_names import unwrapped
 from semantic_toolsearch.tokens import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["LONGEST_PATTERN", "written_pattern"]
-
-LONGEST_PATTERN: Final = 200
-"""Characters of a pattern that the hosted search accepts."""
+__all__ = ["written_pattern"]
 
 _MOST_WORDS: Final = 2
 """Words of a pattern; pairs of ideographs, which are less than words, are not counted."""
@@ -46,7 +44,7 @@ def written_pattern(query: str) -> str:
     """
     name = unwrapped(query)
     if _IDENTIFIER.fullmatch(name) and not _ideographs().search(name):
-        return _fitting([name]) or _fitting([name[: LONGEST_PATTERN // 2]])
+        return _fitting([name]) or _fitting([name[: MAX_PATTERN // 2]])
     words: dict[str, str] = {}
     for piece in _pieces().findall(query):
         for word in _words(piece):
@@ -54,7 +52,7 @@ def written_pattern(query: str) -> str:
     longest = sorted(words.values(), key=len, reverse=True)
     counted = [word for word in longest if not _ideographs().match(word)][:_MOST_WORDS]
     pattern = _fitting(word for word in longest if word in counted or _ideographs().match(word))
-    return pattern or _fitting(query.split()) or _fitting([query.strip()[: LONGEST_PATTERN // 2]])
+    return pattern or _fitting(query.split()) or _fitting([query.strip()[: MAX_PATTERN // 2]])
 
 
 def _words(piece: str) -> list[str]:
@@ -74,7 +72,7 @@ def _fitting(words: Iterable[str]) -> str:
     pattern = ""
     for word in map(re.escape, words):
         longer = f"{pattern}|{word}" if pattern else word
-        if len(longer) <= LONGEST_PATTERN:
+        if len(longer) <= MAX_PATTERN:
             pattern = longer
     return pattern
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from semantic_toolsearch.emulated_search import MAX_QUERY
 from semantic_toolsearch.evaluation.costs.sample_arguments import sample_arguments
 from semantic_toolsearch.exchange import BRIDGE_TOOL_NAME
 from semantic_toolsearch.providers.openai_namespaces import namespaces_of
@@ -29,9 +30,6 @@ DONE: Final = "That is done; is there anything else that you need?"
 NO_TOOL: Final = "I have found no tool that does this, so I cannot help you here."
 RESULT: Final = "Done."
 """What each call returns: the same in all modes, and short, since results are no matter of how tools travel."""
-
-_LONGEST_QUERY: Final = 500
-"""Characters of a query: the most that Anthropic's own search takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class ScriptedModel:
                 group[0] for group, found in zip(self._need.tools, chosen, strict=True) if found is None
             ]
             paths = self._paths(missing) if view.search.kind == "paths" else None
-            return Search(self._need.text[:_LONGEST_QUERY], paths=paths)
+            return Search(self._need.text[:MAX_QUERY], paths=paths)
         waiting = dict.fromkeys(place for place in chosen if place is not None and place not in self._tried)
         if waiting:
             self._tried.update(waiting)

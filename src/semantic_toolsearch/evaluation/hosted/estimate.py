@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.accounting import TokenCounter, default_counter
 from semantic_toolsearch.accounting.wire import read_by_model
+from semantic_toolsearch.emulated_search import DEFAULT_RESULTS
 from semantic_toolsearch.errors import ToolSearchError
 from semantic_toolsearch.evaluation.hosted.prices import Price, price_of
 from semantic_toolsearch.evaluation.hosted.requests import (
@@ -27,8 +28,6 @@ __all__ = ["Estimate", "EstimateRow", "estimate"]
 
 _SAMPLINGS: Final = 2
 """Times that the prompt is read and billed: before a search and after it."""
-_RESULTS: Final = 5
-"""Tools that one search of Anthropic's loads."""
 _OVERHEAD: Final = {"anthropic": 700, "responses": 0}
 """Input tokens that a provider adds; 721 were recorded for a greeting with one deferred tool at Anthropic."""
 _OUTPUT: Final = 200
@@ -126,8 +125,8 @@ class Estimate:
         prices = {row.model: row.price for row in self.rows if row.requests}
         return (
             f"Each request is taken to hold one search, so the prompt is read {_SAMPLINGS} times and tools are loaded "
-            f"once: at Anthropic, where deferred tools are no part of the prompt, {_RESULTS} of mean size; at OpenAI, "
-            "where names and descriptions are part of it, one namespace or function.",
+            f"once: at Anthropic, where deferred tools are no part of the prompt, {DEFAULT_RESULTS} of mean size; at "
+            "OpenAI, where names and descriptions are part of it, one namespace or function.",
             f"Anthropic adds {_OVERHEAD['anthropic']} tokens to a prompt with tools; what OpenAI adds is not known and "
             "not counted.",
             f"A response is taken to be {_OUTPUT} tokens; models that think before they search write more, at most "
@@ -222,7 +221,7 @@ def _row(
         asked = asked[: arm.limit]
     read = read_by_model(requests.tools)
     prompt = counter(INSTRUCTIONS) + (counter(read) if read else 0) + _OVERHEAD[hosted.api]
-    loaded = _loaded(requests.tools, counter) * (_RESULTS if hosted.api == "anthropic" else 1)
+    loaded = _loaded(requests.tools, counter) * (DEFAULT_RESULTS if hosted.api == "anthropic" else 1)
     each = _SAMPLINGS * prompt + round(loaded)
     return EstimateRow(
         arm=_name(arm),
