@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["HIDDEN", "clean_prose", "has_hidden", "replace_surrogates", "strip_hidden"]
+__all__ = ["HIDDEN", "clean_prose", "has_hidden", "one_line", "replace_surrogates", "strip_hidden"]
 
 # Characters that are not seen but change what a reader, a tokenizer or a JSON encoder gets. Sources: Unicode
 # Default_Ignorable_Code_Point, the bidi controls of UAX 9, the C0/C1 controls without tab, line feed, return.
@@ -37,6 +37,11 @@ def strip_hidden(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return HIDDEN.sub(_blank, text)
+
+
+def one_line(text: str) -> str:
+    """Return foreign text as a terminal or a page may show it: one line without any hidden character."""
+    return " ".join(strip_hidden(text).split())
 
 
 def clean_prose(text: str) -> tuple[str, tuple[str, ...]]:

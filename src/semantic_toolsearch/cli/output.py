@@ -38,16 +38,16 @@ def plain(text: str) -> Text:
     """Return foreign text as it may be shown: one line, without control characters and markup."""
     from rich.text import Text
 
-    from semantic_toolsearch.cleaning import strip_hidden
+    from semantic_toolsearch.cleaning import one_line
 
-    return Text(" ".join(strip_hidden(text).split()))
+    return Text(one_line(text))
 
 
 def warn(text: str) -> None:
     """Write one line to standard error."""
-    from semantic_toolsearch.cleaning import strip_hidden
+    from semantic_toolsearch.cleaning import one_line
 
-    typer.echo(f"toolsearch: {' '.join(strip_hidden(text).split())}", err=True)
+    typer.echo(f"toolsearch: {one_line(text)}", err=True)
 
 
 def print_json(value: Any) -> None:

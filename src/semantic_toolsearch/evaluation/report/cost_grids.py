@@ -21,7 +21,7 @@ from semantic_toolsearch.evaluation.report.grids import (
 from semantic_toolsearch.evaluation.report.task_grids import ABOUT
 from semantic_toolsearch.evaluation.results import ConversationResult, Evaluation, SizeResult
 
-__all__ = ["MODES", "conversation_grids", "modes_of", "size_grids", "sizes_by_task"]
+__all__ = ["MODES", "conversation_grids", "conversation_groups", "modes_of", "size_grids", "sizes_by_task"]
 
 MODES: Final = ("full", "hosted", "hosted, responses", "reference", "output", "stub", "bridge")
 """How unloaded tools travel, in the order of tables."""
@@ -61,6 +61,17 @@ def sizes_by_task(evaluation: Evaluation) -> dict[str, list[SizeResult]]:
     return {task: sorted(results, key=lambda each: each.tools) for task, results in found.items()}
 
 
+def conversation_groups(evaluation: Evaluation) -> list[list[ConversationResult]]:
+    """Conversations over the same tools on the same wire format together: fewest turns first, modes as in tables."""
+    tasks = list(dict.fromkeys(each.task for each in evaluation.conversations))
+    ordered = sorted(
+        evaluation.conversations,
+        key=lambda each: (tasks.index(each.task), each.tools, each.api, each.turns, MODES.index(each.mode)),
+    )
+    groups = groupby(ordered, key=lambda each: (each.task, each.tools, each.api))
+    return [list(group) for _, group in groups]
+
+
 def size_grids(evaluation: Evaluation, shared: Legend, *, times: bool = True) -> list[Grid]:
     """Measures, tokens and times against the number of tools: one row a catalog size."""
     grids = []
@@ -84,11 +95,11 @@ def size_grids(evaluation: Evaluation, shared: Legend, *, times: bool = True) ->
 def conversation_grids(evaluation: Evaluation) -> list[Grid]:
     """One table a task and wire format: one row a mode and number of turns; full is 100 %."""
     grids = []
-    for (task, tools, api), group in groupby(_sorted(evaluation), key=lambda each: each[0]):
-        results = [each for _, each in group]
+    for results in conversation_groups(evaluation):
+        first = results[0]
         full = {each.turns: each.cost for each in results if each.mode == "full"}
         rows = [Row(_conversation_cells(each, full)) for each in results]
-        title = f"{task}, {count(tools)} tools, {api}: means over scripted conversations"
+        title = f"{first.task}, {count(first.tools)} tools, {first.api}: means over scripted conversations"
         columns = (Column("turns", "User messages."), Column("mode", numeric=False), *_CONVERSATION)
         grids.append(Grid(title, columns, tuple(rows), _conversation_notes(results), keys=2))
     return grids
@@ -126,18 +137,6 @@ def _spread(results: Sequence[SizeResult]) -> str:
 
 def _span(times: Mapping[str, float]) -> str:
     return " / ".join(duration(times[key]) for key in ("p50_ms", "p95_ms") if key in times)
-
-
-def _sorted(evaluation: Evaluation) -> list[tuple[tuple[str, int, str], ConversationResult]]:
-    order = {mode: place for place, mode in enumerate(MODES)}
-    tasks = {
-        name: place for place, name in enumerate(dict.fromkeys(c.task for c in evaluation.conversations))
-    }
-    ordered = sorted(
-        evaluation.conversations,
-        key=lambda each: (tasks[each.task], each.tools, each.api, each.turns, order[each.mode]),
-    )
-    return [((each.task, each.tools, each.api), each) for each in ordered]
 
 
 def _conversation_cells(each: ConversationResult, full: Mapping[int, float]) -> tuple[Cell, ...]:

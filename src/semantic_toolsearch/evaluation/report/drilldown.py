@@ -199,13 +199,12 @@ def _query(
 ) -> QueryDetails:
     row = result.queries[place]
     gold = dataset.gold_places(query.id)
-    right = dataset.right_places(query.id)
     return QueryDetails(
         id=query.id,
         text=clean_prose(query.text)[0][:_MOST_QUERY_CHARACTERS],
         answerable=query.answerable,
         gold=gold,
-        copies=right[len(gold) :],
+        copies=dataset.copy_places(query.id),
         lost=tuple(tool for tool in dataset.gold.get(query.id, {}) if tool in dataset.unusable),
         slices=dict(row.slices),
         differs=_differs(arms, row, place),

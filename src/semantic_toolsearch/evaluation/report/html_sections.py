@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Final
 
-from semantic_toolsearch.evaluation.report.cost_grids import conversation_grids, size_grids, sizes_by_task
+from semantic_toolsearch.evaluation.report.cost_grids import (
+    conversation_grids,
+    conversation_groups,
+    size_grids,
+    sizes_by_task,
+)
 from semantic_toolsearch.evaluation.report.drilldown import TaskDetails
 from semantic_toolsearch.evaluation.report.grids import Legend, count
 from semantic_toolsearch.evaluation.report.html_tables import bullets, escaped, table
@@ -96,9 +100,7 @@ def conversations_section(evaluation: Evaluation) -> str:
     """What conversations cost, mode by mode."""
     if not evaluation.conversations:
         return ""
-    ordered = sorted(evaluation.conversations, key=lambda each: (each.task, each.tools, each.api))
-    groups = groupby(ordered, key=lambda each: (each.task, each.tools, each.api))
-    drawings = [conversation_costs(list(group)) for _, group in groups]
+    drawings = [conversation_costs(results) for results in conversation_groups(evaluation)]
     told = (
         '<p class="quiet">Scripted conversations in which a model searches, loads and calls tools, counted request '
         "by request with the prompt cache. Sending every definition in every request is 100 %.</p>"
@@ -123,10 +125,9 @@ def queries_section(details: Sequence[TaskDetails]) -> str:
 
 def method_section(evaluation: Evaluation, shared: Legend) -> str:
     """What the figures mean, what must be said about arms, and what was asked for."""
-    grids = [task_grid(task, shared) for task in evaluation.tasks]
     terms = "".join(
         f"<dt>{escaped(head)}</dt><dd>{escaped(about)}</dd>"
-        for head, about in meanings([*grids, *conversation_grids(evaluation)]).items()
+        for head, about in meanings(evaluation, shared).items()
     )
     notes = "".join(
         f'<li id="note-{place}">{escaped(note)}</li>' for place, note in enumerate(shared.notes, 1)

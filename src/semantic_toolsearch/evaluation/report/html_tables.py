@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
-from semantic_toolsearch.cleaning import strip_hidden
+from semantic_toolsearch.cleaning import one_line
 from semantic_toolsearch.evaluation.report.grids import FAILED, Cell, Column, Grid, Row
 
 __all__ = ["bullets", "escaped", "table"]
@@ -17,7 +17,7 @@ _FOREIGN: Final = ("emulated", "live", "replayed")
 
 def escaped(text: str) -> str:
     """Text on one line, as a page may hold it, in an attribute too."""
-    return html.escape(" ".join(strip_hidden(text).split()))
+    return html.escape(one_line(text))
 
 
 def bullets(sentences: Iterable[str], css: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from semantic_toolsearch.cleaning import strip_hidden
+from semantic_toolsearch.cleaning import one_line
 from semantic_toolsearch.evaluation.report.cost_grids import conversation_grids, size_grids
 from semantic_toolsearch.evaluation.report.grids import Cell, Grid, Legend, Row, legend
 from semantic_toolsearch.evaluation.report.overview_grids import overviews, wins_grid
@@ -48,7 +48,8 @@ def to_markdown(
         for grid in grids:
             parts += [_heading(grid, 3), _table(grid), *_bullets(grid.remarks)]
     if evaluation.tasks:
-        parts += ["## What the figures mean", *_bullets(_meanings(evaluation, shared, times)), SIGNIFICANCE]
+        told = (f"{head}: {about}" for head, about in meanings(evaluation, shared, times=times).items())
+        parts += ["## What the figures mean", *_bullets(told), SIGNIFICANCE]
     if shared.notes:
         notes = "\n".join(f"{place}. {_safe(note)}" for place, note in enumerate(shared.notes, 1))
         parts += ["## Notes", notes]
@@ -107,12 +108,6 @@ def _bullets(sentences: Iterable[str]) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
-def _meanings(evaluation: Evaluation, shared: Legend, times: bool) -> list[str]:
-    tables = [task_grid(task, shared, times=times) for task in evaluation.tasks]
-    told = meanings([*tables, *conversation_grids(evaluation)])
-    return [f"{head}: {about}" for head, about in told.items()]
-
-
 def _settings(evaluation: Evaluation, times: bool) -> Iterator[str]:
     if evaluation.versions:
         yield f"Versions: {_safe(versions(evaluation))}."
@@ -136,5 +131,4 @@ def _settings(evaluation: Evaluation, times: bool) -> Iterator[str]:
 
 def _safe(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
-    line = " ".join(strip_hidden(text).split())
-    return _SPECIAL.sub(lambda found: f"\\{found[0]}", line.replace("&", "&amp;"))
+    return _SPECIAL.sub(lambda found: f"\\{found[0]}", one_line(text).replace("&", "&amp;"))

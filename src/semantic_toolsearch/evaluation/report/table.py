@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from semantic_toolsearch.cleaning import strip_hidden
+from semantic_toolsearch.cleaning import one_line
 from semantic_toolsearch.evaluation.report.cost_grids import conversation_grids, size_grids
 from semantic_toolsearch.evaluation.report.grids import Grid, Row, legend
 from semantic_toolsearch.evaluation.report.overview_grids import overviews
 from semantic_toolsearch.evaluation.report.task_grids import task_grid
+from semantic_toolsearch.evaluation.report.wording import LETTERS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,11 +30,6 @@ _RAISED: Final = str.maketrans(
 
 _HEAD: Final = 9
 """Characters of a line of a head, where its words are not longer."""
-
-_KEY = (
-    "A small letter beside a figure names an arm that it beats beyond chance; a figure in bold is the best of its "
-    "column, or of its row in tables with one column an arm."
-)
 
 
 def show(evaluation: Evaluation, console: Console) -> None:
@@ -55,7 +51,7 @@ def show(evaluation: Evaluation, console: Console) -> None:
     for grid in (*size_grids(evaluation, shared), *conversation_grids(evaluation)):
         _draw(grid, console)
     if lettered:
-        console.print(_KEY, style="dim", markup=False)
+        console.print(LETTERS, style="dim", markup=False)
     for number, note in enumerate(shared.notes, 1):
         console.print(_plain(f"[{number}] {note}"), style="dim")
 
@@ -110,7 +106,7 @@ def _table(grid: Grid, columns: Sequence[int], raised: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for place in columns:
         column = grid.columns[place]
-        head = Text(_broken(_line(column.title)))
+        head = Text(_broken(one_line(column.title)))
         table.add_column(head, justify="right" if column.numeric else "left", no_wrap=True)
     for row in grid.rows:
         table.add_row(*(_cell(row, place, raised) for place in columns))
@@ -125,7 +121,7 @@ def _cell(row: Row, place: int, raised: bool) -> Text:
     if place >= len(row.cells):
         return Text("")
     cell = row.cells[place]
-    text = Text().append(_line(cell.title), style="bold" if cell.best else "")
+    text = Text().append(one_line(cell.title), style="bold" if cell.best else "")
     if cell.beats:
         text.append(cell.beats.translate(_RAISED) if raised else f" {cell.beats}")
     if place == 0 and row.marks:
@@ -147,9 +143,4 @@ def _parted(word: str) -> list[str]:
 def _plain(text: str) -> Text:
     from rich.text import Text
 
-    return Text(_line(text))
-
-
-def _line(text: str) -> str:
-    """Text on one line without anything that a terminal would obey."""
-    return " ".join(strip_hidden(text).split())
+    return Text(one_line(text))

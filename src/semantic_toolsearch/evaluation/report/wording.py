@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from semantic_toolsearch.evaluation.measuring.significance import RESAMPLES
-from semantic_toolsearch.evaluation.report.grids import Grid, Legend
+from semantic_toolsearch.evaluation.report.cost_grids import conversation_grids
+from semantic_toolsearch.evaluation.report.grids import Legend
 from semantic_toolsearch.evaluation.report.overview_grids import ranked_arms, wins
-from semantic_toolsearch.evaluation.report.task_grids import HEADS, MAIN_MEASURE
+from semantic_toolsearch.evaluation.report.task_grids import HEADS, MAIN_MEASURE, task_grid
 from semantic_toolsearch.evaluation.results import ArmResult, Evaluation
 
 __all__ = ["LETTERS", "SIGNIFICANCE", "findings", "listed", "meanings", "versions"]
@@ -76,11 +77,12 @@ def versions(evaluation: Evaluation) -> str:
     return ", ".join(f"{name} {number}" for name, number in ordered)
 
 
-def meanings(grids: Iterable[Grid]) -> dict[str, str]:
-    """What the columns of tables mean, by their heads."""
+def meanings(evaluation: Evaluation, shared: Legend, *, times: bool = True) -> dict[str, str]:
+    """What the columns of the tables of tasks and conversations mean, by their heads."""
+    tables = [task_grid(task, shared, times=times) for task in evaluation.tasks]
     found = {
         column.alone or column.head: column.about
-        for grid in grids
+        for grid in (*tables, *conversation_grids(evaluation))
         for column in grid.columns
         if column.about and not column.letter
     }
