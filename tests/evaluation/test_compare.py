@@ -66,6 +66,15 @@ def test_what_is_loaded_is_compared_too():
     assert (nothing.queries, nothing.before, nothing.after) == (1, 1.0, 0.0)
 
 
+def test_to_load_a_copy_is_to_load_its_gold_tool():
+    one, other = (evaluation([1.0] * 20, loaded=(*[(place,)] * 20, ())) for place in (0, 5))
+    assert verdicts(compare(one, other))["loads gold"] == "worse"
+    (task,) = other.tasks
+    rows = tuple(row.model_copy(update={"copies": (5,)} if row.gold else {}) for row in task.queries)
+    other = Evaluation(tasks=(task.model_copy(update={"queries": rows}),))
+    assert verdicts(compare(one, other))["loads gold"] == "same"
+
+
 def test_queries_are_matched_by_id_and_what_is_missing_is_told():
     other = evaluation([0.0, 1.0, 1.0], ids=["q39", "q0", "new"], sha256="b")
     comparison = compare(GOOD, other)

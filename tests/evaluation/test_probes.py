@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from semantic_toolsearch import ToolDefinition
@@ -79,6 +81,11 @@ def test_s28_hidden_gold_strangers_and_bare_names_by_hand():
     figures = probe_figures(Scripted(found), dataset, strangers, most=5, seed=7)
     assert figures == {"nothing_without_gold": 0.5, "nothing_for_strangers": 0.5, "named_first": 0.5}
     assert probe_figures(Scripted(found), dataset, [], most=0, seed=7) == {}
+
+
+def test_s28_a_query_whose_copy_has_a_namesake_is_no_stranger():
+    air = replace(a_dataset("fly", "soar", "run", name="air"), copies={"fly": {"soar": "fly"}})
+    assert [query.id for query in strangers_to(a_dataset("soar"), [some_queries(air, 5, 7)])] == ["air/run"]
 
 
 def test_s28_a_large_catalog_is_asked_no_strangers():

@@ -118,6 +118,13 @@ def test_figures_are_what_the_answers_say():
     assert [row.gold for row in task.queries] == [(0,), (1,), (2,), (3,), ()]
 
 
+def test_rows_hold_where_gold_tools_and_their_copies_lie():
+    (task,) = run(
+        small("one", ["paint", "wash"], copies={"q0": {"wash_it": "paint_it"}}), arms=["full"]
+    ).tasks
+    assert [(row.gold, row.copies) for row in task.queries] == [((0,), (1,)), ((1,), ()), ((), ())]
+
+
 def test_a_ranker_that_crashes_costs_its_row_alone():
     (task,) = run(ONE, arms=[LocalArm("crash", lambda catalog: Crashing(catalog)), "bm25"]).tasks
     crashed, bm25 = task.arms

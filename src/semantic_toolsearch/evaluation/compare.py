@@ -13,7 +13,7 @@ from semantic_toolsearch.evaluation.results import MEASURES, ArmResult, Evaluati
 __all__ = ["Comparison", "Difference", "compare"]
 
 LOADED_GOLD: Final = "loads gold"
-"""Share of the answerable queries that load a gold tool."""
+"""Share of the answerable queries that load a gold tool or a copy of one."""
 
 LOADED_NOTHING: Final = "loads nothing"
 """Share of the unanswerable queries that load nothing."""
@@ -199,9 +199,9 @@ def _series(task: TaskResult, arm: ArmResult) -> Mapping[str, Mapping[int, float
         if measure in arm.values
     }
     if arm.loaded:
-        gold = [set(row.gold) for row in task.queries]
+        right = [{*row.gold, *row.copies} for row in task.queries]
         series[LOADED_GOLD] = {
-            place: float(bool(gold[place] & set(arm.loaded[place]))) for place in answerable
+            place: float(not right[place].isdisjoint(arm.loaded[place])) for place in answerable
         }
         series[LOADED_NOTHING] = {
             place: float(not arm.loaded[place])

@@ -116,10 +116,13 @@ class Dataset:
         """Places of the usable gold tools of a query, in the order of the judgements."""
         return tuple(self.places[tool] for tool in self.gold.get(query, {}) if tool in self.places)
 
+    def copy_places(self, query: str) -> tuple[int, ...]:
+        """Places of the usable copies of a query's gold tools."""
+        return tuple(self.places[tool] for tool in self.copies.get(query, {}) if tool in self.places)
+
     def right_places(self, query: str) -> tuple[int, ...]:
         """Places of the usable gold tools of a query and of their copies."""
-        copies = (self.places[tool] for tool in self.copies.get(query, {}) if tool in self.places)
-        return (*self.gold_places(query), *copies)
+        return (*self.gold_places(query), *self.copy_places(query))
 
     def standing(self, query: str) -> dict[str, tuple[int, ...]]:
         """For each gold tool of a query, places of the usable tools that stand for it: itself, then its copies."""

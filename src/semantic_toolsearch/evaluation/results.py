@@ -37,12 +37,14 @@ class QueryRow(_Record):
         id: Its id.
         answerable: Whether a tool answers it.
         gold: Places of its usable gold tools.
+        copies: Places of their usable copies, each of which does as well as the gold tool that it stands for.
         slices: Its value on each axis: ``kind``, ``language``, ``script``, ``overlap``, ``name``, ``gold tools``.
     """
 
     id: str
     answerable: bool = True
     gold: tuple[int, ...] = ()
+    copies: tuple[int, ...] = ()
     slices: Mapping[str, str] = {}
 
 

@@ -170,6 +170,7 @@ def _task(
                 id=query.id,
                 answerable=query.answerable,
                 gold=dataset.gold_places(query.id),
+                copies=dataset.copy_places(query.id),
                 slices=slices.get(query.id, {}),
             )
             for query in dataset.queries

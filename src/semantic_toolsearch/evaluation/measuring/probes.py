@@ -26,7 +26,7 @@ class Strangers:
 
     Attributes:
         task: Name of the dataset.
-        queries: Each query with the names of its gold tools.
+        queries: Each query with the names of its gold tools and their copies.
     """
 
     task: str
@@ -37,14 +37,14 @@ def some_queries(dataset: Dataset, most: int, seed: int) -> Strangers:
     """Draw at most so many answerable queries of a dataset."""
     chosen = drawn([query for query in dataset.queries if query.answerable], most, seed)
     named = [
-        (query, frozenset(dataset.tools[place].name for place in dataset.gold_places(query.id)))
+        (query, frozenset(dataset.tools[place].name for place in dataset.right_places(query.id)))
         for query in chosen
     ]
     return Strangers(dataset.name, tuple(named))
 
 
 def strangers_to(dataset: Dataset, others: Sequence[Strangers]) -> list[Query]:
-    """Queries of other datasets that no tool of a small one answers, as far as their gold tools' names tell."""
+    """Queries of other datasets that no tool of a small one answers, as far as the names of their right tools tell."""
     if len(dataset.tools) >= _SMALL_CATALOG:
         return []
     names = {tool.name for tool in dataset.tools}
@@ -52,8 +52,8 @@ def strangers_to(dataset: Dataset, others: Sequence[Strangers]) -> list[Query]:
         replace(query, id=f"{other.task}/{query.id}", answerable=False)
         for other in others
         if other.task != dataset.name
-        for query, gold in other.queries
-        if not gold & names
+        for query, right in other.queries
+        if not right & names
     ]
 
 
