@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from semantic_toolsearch.report import CatalogReport, ReportEntry
     from semantic_toolsearch.toolsearch import ToolSearch
 
-__all__ = ["Tools", "open_search", "read_file", "read_sources"]
+__all__ = ["Tools", "open_search", "read_file", "read_sources", "tell_quarantined"]
 
 _STANDARD_INPUT = "-"
 
@@ -58,7 +58,7 @@ def open_search(
 
     tools = read_sources(files or (), commands or ()) if files or commands else None
     if tools is not None and tell:
-        _tell_quarantined(tools.report)
+        tell_quarantined(tools.report)
     if folder is not None:
         search = ToolSearch.load(folder, None if tools is None else tools.catalog, ranker=ranker)
     elif tools is not None:
@@ -149,7 +149,8 @@ def _placed(entry: ReportEntry, label: str) -> ReportEntry:
     return dataclasses.replace(entry, where=f"{label} {entry.where}".strip())
 
 
-def _tell_quarantined(report: CatalogReport) -> None:
+def tell_quarantined(report: CatalogReport) -> None:
+    """Say on standard error how many definitions cannot be used, and why the first cannot."""
     quarantined = report.quarantined
     if quarantined:
         warn(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,13 @@ ARMS: Final = ("keyword", "bm25", "semantic", "hybrid")
 
 def write_baselines(evaluation: Evaluation, folder: Path) -> list[Path]:
     """Write one file a task, without what differs from machine to machine.
+
+    Args:
+        evaluation: The results.
+        folder: Where the files go, each called by its task.
+
+    Returns:
+        The files.
 
     Raises:
         DatasetError: A file cannot be written.
@@ -43,8 +49,13 @@ def write_baselines(evaluation: Evaluation, folder: Path) -> list[Path]:
 def check_baselines(evaluation: Evaluation, folder: Path, *, seed: int = 7) -> Comparison:
     """Compare an evaluation with the baselines of its tasks.
 
+    Args:
+        evaluation: The new results.
+        folder: Where ``write_baselines`` wrote.
+        seed: As for ``compare``.
+
     Raises:
-        DatasetError: A task has no baseline, or the file cannot be used.
+        DatasetError: A task has no baseline, or the file cannot be used; or as for ``compare``.
     """
     older: list[TaskResult] = []
     for task in evaluation.tasks:
@@ -54,8 +65,4 @@ def check_baselines(evaluation: Evaluation, folder: Path, *, seed: int = 7) -> C
                 "there is no baseline; write it with `toolsearch eval baseline --write`.", path
             )
         older += read_results(path).tasks
-    return compare(_of(older), evaluation, seed=seed)
-
-
-def _of(tasks: Sequence[TaskResult]) -> Evaluation:
-    return Evaluation(tasks=tuple(tasks))
+    return compare(Evaluation(tasks=tuple(older)), evaluation, seed=seed)

@@ -18,7 +18,7 @@ from semantic_toolsearch.evaluation.parts import Parts
 from semantic_toolsearch.evaluation.report.drilldown import TaskDetails, task_details
 from semantic_toolsearch.evaluation.report.html import to_html
 from semantic_toolsearch.evaluation.report.markdown import to_markdown
-from semantic_toolsearch.evaluation.results import ConversationResult, Evaluation, SizeResult, TaskResult
+from semantic_toolsearch.evaluation.results import Evaluation, TaskResult
 from semantic_toolsearch.evaluation.running import Step, Watch, run_tasks, task_key
 from semantic_toolsearch.evaluation.settings import RunSettings
 from semantic_toolsearch.evaluation.writing import write_text
@@ -35,6 +35,9 @@ PAGE: Final = "report.html"
 
 MOST_IN_AGENT: Final = 500
 """Tools of the largest catalog that conversations are held over: what a large agent carries."""
+
+_FREE: Final = ("local", "emulated")
+"""How arms run that cost nothing to ask again."""
 
 
 @dataclass(frozen=True)
@@ -87,16 +90,23 @@ def run_suite(
     settings = settings or RunSettings()
     parts = parts or Parts(None)
     explained: list[TaskDetails] = []
-    seen: list[Dataset] = []
+    kept: dict[str, Dataset] = {}
 
     def keep(dataset: Dataset, result: TaskResult, prepared: Mapping[str, PreparedArm]) -> None:
         if details:
             explained.append(_details(dataset, result, arms, prepared, parts, settings, details))
-        if settings.sizes or settings.conversations:
-            seen[:] = _to_keep([*seen, dataset])
+        if settings.sizes:
+            kept["sizes"] = _larger(kept.get("sizes"), dataset)
+        if settings.conversations and len(dataset.tools) <= MOST_IN_AGENT:
+            kept["conversations"] = _larger(kept.get("conversations"), dataset)
 
     evaluation = run_tasks(sources, arms, settings, parts=parts, watch=watch, after_task=keep)
-    costs = _costs(seen, arms, settings, parts, watch)
+    costs = Evaluation()
+    if "sizes" in kept:
+        costs = _sizes(kept["sizes"], arms, settings, parts, watch)
+    if "conversations" in kept:
+        held = _conversations(kept["conversations"], settings, parts, watch)
+        costs = costs.model_copy(update={"conversations": held.conversations})
     whole = evaluation.model_copy(update={"sizes": costs.sizes, "conversations": costs.conversations})
     return Suite(whole, tuple(explained))
 
@@ -122,7 +132,7 @@ def _details(
         ready = dict(prepared)
         failed = {arm.arm for arm in result.arms if arm.failed is not None}
         for arm in arms:  # those whose figures were kept from an earlier, interrupted run
-            if arm.name not in ready and arm.name not in failed and arm.how in ("local", "emulated"):
+            if arm.name not in ready and arm.name not in failed and arm.how in _FREE:
                 with contextlib.suppress(ToolSearchError):
                     ready[arm.name] = arm.prepare(dataset)
         found = task_details(dataset, result, ready, most=most, seed=settings.seed)
@@ -130,67 +140,51 @@ def _details(
     return found
 
 
-def _to_keep(datasets: Sequence[Dataset]) -> list[Dataset]:
-    """The largest dataset, and the largest that an agent may have as its catalog."""
-    fitting = [each for each in datasets if len(each.tools) <= MOST_IN_AGENT]
-    largest = [max(datasets, key=_size), *([max(fitting, key=_size)] if fitting else [])]
-    return [each for each in datasets if any(each is one for one in largest)]
+def _larger(one: Dataset | None, other: Dataset) -> Dataset:
+    return one if one is not None and len(one.tools) >= len(other.tools) else other
 
 
-def _size(dataset: Dataset) -> int:
-    return len(dataset.tools)
-
-
-def _costs(
-    datasets: Sequence[Dataset], arms: Sequence[Arm], settings: RunSettings, parts: Parts, watch: Watch
+def _sizes(
+    dataset: Dataset, arms: Sequence[Arm], settings: RunSettings, parts: Parts, watch: Watch
 ) -> Evaluation:
-    """The curve over the largest dataset, and the conversations over the largest that an agent may have."""
-    sizes: tuple[SizeResult, ...] = ()
-    conversations: tuple[ConversationResult, ...] = ()
-    if settings.sizes and datasets:
-        free = [arm for arm in arms if arm.ranks and arm.how in ("local", "emulated")]
-        largest = max(datasets, key=_size)
-        key = {**task_key(largest, settings), "arms": [arm.name for arm in free], "sizes": settings.sizes}
-        sizes = _once(
-            parts, f"{largest.name}--sizes", key, lambda: _sizes(largest, free, settings, watch)
-        ).sizes
-    fitting = [each for each in datasets if len(each.tools) <= MOST_IN_AGENT]
-    if settings.conversations and fitting:
-        catalog = max(fitting, key=_size)
-        key = {**task_key(catalog, settings), "turns": settings.conversations}
-        name = f"{catalog.name}--conversations"
-        conversations = _once(
-            parts, name, key, lambda: _conversations(catalog, settings, watch)
-        ).conversations
-    return Evaluation(sizes=sizes, conversations=conversations)
+    """The curve of the arms that cost nothing to ask."""
+    free = [arm for arm in arms if arm.ranks and arm.how in _FREE]
+    key = {**task_key(dataset, settings), "arms": [arm.name for arm in free], "sizes": settings.sizes}
+
+    def made() -> Evaluation:
+        curve = size_curve(
+            dataset,
+            free,
+            sizes=settings.sizes,
+            seed=settings.seed,
+            progress=lambda done, total: watch(Step(dataset.name, "catalog sizes", done, total)),
+        )
+        return Evaluation(sizes=tuple(curve))
+
+    return _once(parts, f"{dataset.name}--sizes", key, made)
+
+
+def _conversations(dataset: Dataset, settings: RunSettings, parts: Parts, watch: Watch) -> Evaluation:
+    key = {**task_key(dataset, settings), "turns": settings.conversations}
+
+    def made() -> Evaluation:
+        held = conversation_costs(
+            dataset,
+            lengths=settings.conversations,
+            seed=settings.seed,
+            embedder=named_embedder(settings.embedder),
+            config=settings.config,
+            progress=lambda done, total: watch(Step(dataset.name, "conversations", done, total)),
+        )
+        return Evaluation(conversations=tuple(held))
+
+    return _once(parts, f"{dataset.name}--conversations", key, made)
 
 
 def _once(parts: Parts, name: str, key: object, make: Callable[[], Evaluation]) -> Evaluation:
+    """A piece of the results: the one that an interrupted run has kept, else made and kept."""
     found = parts.find(name, key, Evaluation)
     if found is None:
         found = make()
         parts.keep(name, key, found)
     return found
-
-
-def _sizes(dataset: Dataset, arms: Sequence[Arm], settings: RunSettings, watch: Watch) -> Evaluation:
-    curve = size_curve(
-        dataset,
-        arms,
-        sizes=settings.sizes,
-        seed=settings.seed,
-        progress=lambda done, total: watch(Step(dataset.name, "catalog sizes", done, total)),
-    )
-    return Evaluation(sizes=tuple(curve))
-
-
-def _conversations(dataset: Dataset, settings: RunSettings, watch: Watch) -> Evaluation:
-    held = conversation_costs(
-        dataset,
-        lengths=settings.conversations,
-        seed=settings.seed,
-        embedder=named_embedder(settings.embedder),
-        config=settings.config,
-        progress=lambda done, total: watch(Step(dataset.name, "conversations", done, total)),
-    )
-    return Evaluation(conversations=tuple(held))

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from semantic_toolsearch.cli.evaluation.compare import WORSE, show_comparison
+from semantic_toolsearch.cli.evaluation.compare import finish
 from semantic_toolsearch.cli.evaluation.progress import watching
 from semantic_toolsearch.cli.options import AsJson
-from semantic_toolsearch.cli.output import console, plain, print_json
+from semantic_toolsearch.cli.output import console, plain
 
 __all__ = ["baseline"]
 
@@ -52,10 +52,4 @@ def baseline(
         for path in write_baselines(evaluation, folder):
             console().print(plain(f"Wrote {path}"))
         return
-    comparison = check_baselines(evaluation, folder)
-    if as_json:
-        print_json(comparison.as_dict())
-    else:
-        show_comparison(console(), comparison, every=every)
-    if comparison.worse:
-        raise typer.Exit(WORSE)
+    finish(check_baselines(evaluation, folder), every, as_json)

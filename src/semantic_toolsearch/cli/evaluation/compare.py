@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from semantic_toolsearch.evaluation.compare import Comparison, Difference
 
-__all__ = ["WORSE", "compare", "show_comparison"]
+__all__ = ["WORSE", "compare", "finish"]
 
 WORSE = 1
 """Exit code where a measure dropped beyond noise."""
@@ -48,16 +48,24 @@ def compare(
     from semantic_toolsearch.evaluation.files import read_results
 
     pairs = [_pair(text) for text in arm] if arm else None
-    comparison = compare_results(read_results(before), read_results(after), arms=pairs)
+    finish(compare_results(read_results(before), read_results(after), arms=pairs), every, as_json)
+
+
+def finish(comparison: Comparison, every: bool, as_json: bool) -> None:
+    """Write a comparison to standard output.
+
+    Raises:
+        typer.Exit: Something is worse; with the exit code ``WORSE``.
+    """
     if as_json:
         print_json(comparison.as_dict())
     else:
-        show_comparison(console(), comparison, every=every)
+        _show(console(), comparison, every)
     if comparison.worse:
         raise typer.Exit(WORSE)
 
 
-def show_comparison(out: Console, comparison: Comparison, *, every: bool) -> None:
+def _show(out: Console, comparison: Comparison, every: bool) -> None:
     """Print what changed, with a sentence that sums it up."""
     for note in comparison.notes:
         warn(note)

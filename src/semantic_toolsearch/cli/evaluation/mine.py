@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semantic_toolsearch.cli.inputs import read_sources
+from semantic_toolsearch.cli.inputs import read_sources, tell_quarantined
 from semantic_toolsearch.cli.options import AsJson, McpCommands
 from semantic_toolsearch.cli.output import console, embedding_progress, print_json, waiting, warn
 from semantic_toolsearch.errors import ConfigError
@@ -115,11 +115,7 @@ def _mined(
     from semantic_toolsearch.toolsearch import ToolSearch
 
     tools = read_sources(files, commands)
-    if quarantined := tools.report.quarantined:
-        warn(
-            f"{len(quarantined)} of {len(tools.report.entries)} definitions cannot be used, the first: "
-            f"{quarantined[0]}"
-        )
+    tell_quarantined(tools.report)
     dataset, unlabelled = phrasing_dataset(tools.catalog, phrasings, name)
     search: ToolSearch = ToolSearch(tools.catalog, ranker=ranker)
     with embedding_progress("Embedding tools") as progress:

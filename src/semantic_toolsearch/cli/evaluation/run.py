@@ -27,11 +27,6 @@ FAILED_ARM: Final = 1
 """Exit code where an arm has no figures on some dataset."""
 
 _DEFAULT: Final = "full,keyword,anthropic-bm25,bm25,semantic,hybrid"
-_HOSTED: Final = ("anthropic-bm25", "anthropic-regex", "openai-tool-search")
-"""Arms that a provider answers where its key is set."""
-
-_SIZES: Final = (50, 500, 5_000, None)
-_TURNS: Final = (1, 5, 20)
 
 
 def run(
@@ -127,6 +122,8 @@ def run(
 
     Exit code: 0; 1 where an arm has no figures on some dataset; 2 on an error.
     """
+    from semantic_toolsearch.evaluation.costs.conversations import LENGTHS
+    from semantic_toolsearch.evaluation.costs.sizes import SIZES
     from semantic_toolsearch.evaluation.data.sources import find_datasets
     from semantic_toolsearch.evaluation.parts import Parts
     from semantic_toolsearch.evaluation.report.table import show
@@ -140,8 +137,8 @@ def run(
         strict=strict,
         rules=not bare,
         embedder=model,
-        sizes=_SIZES if sizes else (),
-        conversations=_TURNS if conversations else (),
+        sizes=SIZES if sizes else (),
+        conversations=LENGTHS if conversations else (),
     )
     sources = find_datasets(data or (), strict=strict)
     for source in sources:
@@ -182,7 +179,7 @@ class _Hosted:
 def _arms(names: Sequence[str], settings: RunSettings, hosted: _Hosted) -> list[Arm]:
     """The arms; of hosted ones the live form where it is wanted and possible."""
     from semantic_toolsearch.evaluation.arms.parsing import parse_arm
-    from semantic_toolsearch.evaluation.hosted.live import has_key, live_arm
+    from semantic_toolsearch.evaluation.hosted import HOSTED, has_key, live_arm
 
     if not names:
         raise ConfigError("No arm is named: give --rankers, such as --rankers bm25,hybrid.")
@@ -190,8 +187,8 @@ def _arms(names: Sequence[str], settings: RunSettings, hosted: _Hosted) -> list[
         raise ConfigError(f"The arm {twice[0]!r} is named twice.")
     arms: list[Arm] = []
     for name in names:
-        wanted = hosted.live if hosted.live is not None else name in _HOSTED and has_key(name)
-        if name in _HOSTED and (hosted.replay or wanted):
+        wanted = hosted.live if hosted.live is not None else name in HOSTED and has_key(name)
+        if name in HOSTED and (hosted.replay or wanted):
             arms.append(
                 live_arm(
                     name,

@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     from semantic_toolsearch.snapshot import RankerSpec
     from semantic_toolsearch.turn import Turn
 
-__all__ = ["conversation_costs"]
+__all__ = ["LENGTHS", "conversation_costs"]
+
+LENGTHS: Final = (1, 5, 20)
+"""User messages of the conversations."""
 
 _HOSTED: Final = {
     "anthropic": "hosted, anthropic: emulated by the documented rules; what the provider reads again after a search is "
@@ -81,7 +84,7 @@ def conversation_costs(
     dataset: Dataset,
     *,
     ways: Sequence[Way] = WAYS,
-    lengths: Sequence[int] = (1, 5, 20),
+    lengths: Sequence[int] = LENGTHS,
     conversations: int = 5,
     seed: int = 7,
     ranker: RankerSpec | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -117,7 +117,7 @@ class HostedArm:
         return PreparedHosted(
             requests,
             Build(seconds=time.perf_counter() - begun),
-            self._open_access,
+            self._access,
             lambda access: Asker(requests, dataset.name, store, access, self.limit),
             self._concurrency,
         )
@@ -135,9 +135,6 @@ class HostedArm:
         if store.broken:
             lines = ", ".join(map(str, store.broken))
             yield f"{store.path.name} holds lines that cannot be read and are passed over: {lines}."
-
-    def _open_access(self) -> AbstractContextManager[Access | None]:
-        return self._access()
 
     @contextmanager
     def _access(self) -> Iterator[Access | None]:
