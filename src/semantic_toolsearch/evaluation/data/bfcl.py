@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from semantic_toolsearch.definitions import ToolDefinition
 from semantic_toolsearch.errors import ConfigError, DatasetError
-from semantic_toolsearch.evaluation.data.copies import overlap
+from semantic_toolsearch.evaluation.data.copies import jaccard
 from semantic_toolsearch.evaluation.data.lines import Record, json_records
 from semantic_toolsearch.evaluation.data.schema_types import json_schema
 from semantic_toolsearch.evaluation.dataset import Dataset, Query, told_apart
@@ -210,7 +210,7 @@ def _copies(
                 near[right] = [
                     each
                     for each in twins
-                    if each != right and overlap(tools[each].description, tools[right].description) >= _NEAR
+                    if each != right and jaccard(tools[each].description, tools[right].description) >= _NEAR
                 ]
             for each in near[right]:
                 if each not in golden:

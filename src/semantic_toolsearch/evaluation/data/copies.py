@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from semantic_toolsearch.definitions import ToolDefinition
 from semantic_toolsearch.names import split_identifier, squash
 
-__all__ = ["overlap", "stood_for"]
+__all__ = ["jaccard", "stood_for"]
 
 _WORD = re.compile(r"\w+")
 _SEPARATOR = re.compile(r"__|[./:]")
@@ -28,11 +28,11 @@ def stood_for(copy: ToolDefinition | None, golden: Sequence[tuple[str, ToolDefin
         return golden[0][0]
     leaf = _leaf(copy)
     chosen = [each for each in golden if each[1] is not None and _leaf(each[1]) == leaf] or golden
-    return max(chosen, key=lambda each: 0.0 if each[1] is None else overlap(_text(copy), _text(each[1])))[0]
+    return max(chosen, key=lambda each: 0.0 if each[1] is None else jaccard(_text(copy), _text(each[1])))[0]
 
 
-def overlap(one: str, other: str) -> float:
-    """Share of the words of two texts that both have, 0 to 1."""
+def jaccard(one: str, other: str) -> float:
+    """Jaccard index of the words of two texts, 0 to 1: the share of all words that both have."""
     mine, others = _words(one), _words(other)
     return len(mine & others) / max(1, len(mine | others))
 

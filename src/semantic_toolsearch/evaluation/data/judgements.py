@@ -23,7 +23,14 @@ _GRADE = re.compile(r"\+?[0-9]{1,9}")
 
 
 class Judgement(NamedTuple):
-    """One row: its line, and the grade of a tool for a query; 0 means that it does not answer it."""
+    """One row.
+
+    Attributes:
+        line: Its line in the file, from 1.
+        query: Id of the query.
+        tool: Id of the tool.
+        grade: How well the tool answers the query, from 1; 0 where it does not.
+    """
 
     line: int
     query: str

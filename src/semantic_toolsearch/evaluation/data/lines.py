@@ -53,11 +53,7 @@ def json_records(
 ) -> Iterator[Record]:
     """Yield the JSON object of each line that is not blank.
 
-    Args:
-        path: As for ``text_lines``, as are the others.
-        hashes: See there.
-        expected: See there.
-        name: See there.
+    The arguments are those of ``text_lines``.
 
     Raises:
         DatasetError: As ``text_lines``, or a line is no JSON object, or there is none at all.
@@ -73,6 +69,8 @@ def json_records(
 
 def read_json(path: Path, hashes: dict[str, str], expected: str) -> Record:
     """Return the JSON object that a whole file holds; its record has no line.
+
+    The arguments are those of ``text_lines``.
 
     Raises:
         DatasetError: As ``text_lines``, or the file is no JSON object.
@@ -138,7 +136,7 @@ class Record:
         raise self.fault(f"{key!r} is {_kind(value)}; text is expected.")
 
     def word(self, key: str, default: str) -> str:
-        """A field of one word.
+        """A field of one word, or the default where it is missing or null.
 
         Raises:
             DatasetError: It is no text, or not one word.
@@ -151,7 +149,7 @@ class Record:
         return value
 
     def flag(self, key: str, default: bool) -> bool:
-        """A field that is true or false.
+        """A field that is true or false, or the default where it is missing.
 
         Raises:
             DatasetError: It is something else.

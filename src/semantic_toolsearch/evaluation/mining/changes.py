@@ -1,7 +1,4 @@
-"""Cases, magnets and confusions in; the tools whose text to change, each with its evidence, out.
-
-What is said here is what was counted: no description is ever made up.
-"""
+"""Cases, magnets and confusions in; the tools whose text to change, each with its evidence, out."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def pair_reasons(catalog: Catalog, pairs: Sequence[Confusion], least: int) -> It
         least: Phrasings from which a wrong tool above it is worth a word.
     """
     for pair in pairs:
-        share, both = _overlap(catalog[pair.wanted], catalog[pair.instead])
+        share, both = _in_common(catalog[pair.wanted], catalog[pair.instead])
         if share >= COPY:
             yield Reason(
                 "copy",
@@ -150,7 +150,7 @@ def magnet_reason(magnet: Magnet) -> Reason:
     return Reason("magnet", f"{text}.", f"{_ADVICE['magnet']}{doubt}", magnet.words)
 
 
-def _overlap(first: ToolDefinition, second: ToolDefinition) -> tuple[float, int]:
+def _in_common(first: ToolDefinition, second: ToolDefinition) -> tuple[float, int]:
     """Share and number of the index words of two tools that both hold."""
     one, other = set(lexical_tokens(first)), set(lexical_tokens(second))
     both = len(one & other)

@@ -19,43 +19,56 @@ def overviews(evaluation: Evaluation, shared: Legend) -> list[Grid]:
     ]
 
 
-def wins_grid(evaluation: Evaluation, shared: Legend, measure: str = MAIN_MEASURE) -> Grid | None:
-    """On how many tasks each arm beats each other one beyond chance; None for fewer than two tasks or ranked arms."""
-    arms = [
-        arm for arm in shared.letters if any(arm in ranked_arms(task, measure) for task in evaluation.tasks)
-    ]
+def wins_grid(evaluation: Evaluation, shared: Legend) -> Grid | None:
+    """On how many tasks each arm beats each other one beyond chance, by the main measure.
+
+    Returns:
+        One row and one column an arm; None for fewer than two tasks or ranked arms.
+    """
+    arms = [arm for arm in shared.letters if any(arm in ranked_arms(task) for task in evaluation.tasks)]
     if len(evaluation.tasks) < 2 or len(arms) < 2:
         return None
     rows = []
     for one in arms:
         cells = []
         for other in arms:
-            won, _, both = wins(evaluation.tasks, one, other, measure)
+            won, _, both = wins(evaluation.tasks, one, other)
             cells.append(Cell() if one == other or not both else Cell(f"{won} of {both}", share=won / both))
         rows.append(Row((Cell(shared.labels[one], shared.letters[one]), *cells)))
     return Grid(
-        title=f"Tasks on which the arm of a row beats the arm of a column beyond chance, by {measure}",
+        title=f"Tasks on which the arm of a row beats the arm of a column beyond chance, by {MAIN_MEASURE}",
         columns=(Column("arm", numeric=False), *(shared.column(arm) for arm in arms)),
         rows=tuple(rows),
     )
 
 
-def wins(tasks: Sequence[TaskResult], one: str, other: str, measure: str) -> tuple[int, int, int]:
-    """On how many tasks an arm beats another beyond chance, is beaten by it, and both have figures."""
+def wins(tasks: Sequence[TaskResult], one: str, other: str) -> tuple[int, int, int]:
+    """Count the tasks on which an arm beats another beyond chance by the main measure.
+
+    Args:
+        tasks: The results.
+        one: Name of the arm.
+        other: Name of the other.
+
+    Returns:
+        Numbers of tasks on which it wins, on which it is beaten beyond chance, and on which both have figures.
+    """
     won = lost = both = 0
     for task in tasks:
-        ranked = ranked_arms(task, measure)
+        ranked = ranked_arms(task)
         if one in ranked and other in ranked:
             both += 1
-            won += other in ranked[one].beats.get(measure, ())
-            lost += one in ranked[other].beats.get(measure, ())
+            won += other in ranked[one].beats.get(MAIN_MEASURE, ())
+            lost += one in ranked[other].beats.get(MAIN_MEASURE, ())
     return won, lost, both
 
 
-def ranked_arms(task: TaskResult, measure: str) -> dict[str, ArmResult]:
-    """The arms that have figures of a measure, by name."""
+def ranked_arms(task: TaskResult) -> dict[str, ArmResult]:
+    """The arms that have figures of the main measure, by name."""
     return {
-        result.arm: result for result in task.arms if result.failed is None and measure in result.measures
+        result.arm: result
+        for result in task.arms
+        if result.failed is None and MAIN_MEASURE in result.measures
     }
 
 

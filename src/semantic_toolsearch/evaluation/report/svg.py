@@ -29,6 +29,9 @@ def page_svg(text: str, title: str, variables: Mapping[str, str]) -> str:
         text: A whole SVG document.
         title: What the drawing shows.
         variables: By colour in lower-case hexadecimal digits, what takes its place.
+
+    Raises:
+        ValueError: The text is no SVG document with a viewBox.
     """
     found = _HEAD.match(text)
     if found is None:

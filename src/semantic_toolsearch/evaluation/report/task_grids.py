@@ -26,7 +26,6 @@ __all__ = [
     "ABOUT",
     "HEADS",
     "MAIN_MEASURE",
-    "TIMES",
     "figure_cell",
     "slice_grids",
     "task_grid",
@@ -56,9 +55,6 @@ ABOUT: Final[Mapping[str, str]] = {
     "build_s": "Seconds to build what answering needs; vectors kept from earlier cost nothing.",
 }
 """What each figure means, by its key in the results."""
-
-TIMES: Final = ("p50_ms", "p95_ms", "build_s")
-"""Figures that differ from run to run."""
 
 _AXES: Final[Mapping[str, str]] = {
     "kind": "By kind of query",
@@ -147,7 +143,7 @@ def task_grid(task: TaskResult, shared: Legend, *, times: bool = True) -> Grid:
     return Grid(task.name, columns, tuple(rows), _task_notes(task), keys=2, about=_task_about(task))
 
 
-def slice_grids(task: TaskResult, shared: Legend, measure: str = MAIN_MEASURE) -> list[Grid]:
+def slice_grids(task: TaskResult, shared: Legend) -> list[Grid]:
     """One table for each axis that tells at least two kinds of queries apart: one row a value, one column an arm."""
     ranked = [result for result in task.arms if result.failed is None and result.slices]
     axes = {axis for result in ranked for axis in result.slices}
@@ -160,13 +156,13 @@ def slice_grids(task: TaskResult, shared: Legend, measure: str = MAIN_MEASURE) -
         rows = []
         for value in values:
             figures = [result.slices.get(axis, {}).get(value, {}) for result in ranked]
-            best = best_of(each.get(measure) for each in figures)
+            best = best_of(each.get(MAIN_MEASURE) for each in figures)
             counts = [each["queries"] for each in figures if "queries" in each]
-            cells = [_slice_cell(each.get(measure), best) for each in figures]
+            cells = [_slice_cell(each.get(MAIN_MEASURE), best) for each in figures]
             rows.append(Row((Cell(value), Cell(count(max(counts, default=0))), *cells)))
-        heads = (shared.column(result.arm, ABOUT[measure]) for result in ranked)
+        heads = (shared.column(result.arm, ABOUT[MAIN_MEASURE]) for result in ranked)
         columns = (Column(axis, numeric=False), Column("queries"), *heads)
-        title = f"{_AXES.get(axis, f'By {axis}')}: {measure}, in percent"
+        title = f"{_AXES.get(axis, f'By {axis}')}: {MAIN_MEASURE}, in percent"
         grids.append(Grid(title, columns, tuple(rows)))
     return grids
 
@@ -210,7 +206,15 @@ def _counted(reasons: Sequence[str], most: int = 3) -> str:
 def figure_cell(
     value: float | None, result: ArmResult | None, measure: str, shared: Legend, best: float | None
 ) -> Cell:
-    """A share with the letters of the arms that it is significantly better than; empty where there is none."""
+    """A share with the letters of the arms that it is significantly better than.
+
+    Args:
+        value: The share, 0 to 1, or None where there is none: the cell is empty.
+        result: The arm that it is of, or None where it was not run; ``failed`` stands for the figures of one that did.
+        measure: What it is.
+        shared: The legend.
+        best: The best of its kind, which is set in bold.
+    """
     if result is not None and result.failed is not None:
         return Cell(FAILED)
     if value is None or result is None:

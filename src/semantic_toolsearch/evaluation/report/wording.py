@@ -27,20 +27,16 @@ SIGNIFICANCE: Final = (
 )
 
 
-def findings(evaluation: Evaluation, shared: Legend, measure: str = MAIN_MEASURE) -> list[str]:
-    """Sentences about which arm wins where by one measure, most important first; none where nothing is compared."""
-    best = {
-        task.name: _best(ranked, measure)
-        for task in evaluation.tasks
-        if len(ranked := ranked_arms(task, measure)) > 1
-    }
+def findings(evaluation: Evaluation, shared: Legend) -> list[str]:
+    """Sentences about which arm wins where by the main measure, most important first; none without two arms."""
+    best = {task.name: _best(ranked) for task in evaluation.tasks if len(ranked := ranked_arms(task)) > 1}
     if not best:
         return []
     tasks = [task for task in evaluation.tasks if task.name in best]
-    arms = [arm for arm in shared.letters if any(arm in ranked_arms(task, measure) for task in tasks)]
+    arms = [arm for arm in shared.letters if any(arm in ranked_arms(task) for task in tasks)]
     top = max(arms, key=lambda arm: sum(arm in highest for highest in best.values()))
     won = sum(top in highest for highest in best.values())
-    sentences = [f"{shared.labels[top]} has the highest {measure} on {_of(won, len(tasks))}."]
+    sentences = [f"{shared.labels[top]} has the highest {MAIN_MEASURE} on {_of(won, len(tasks))}."]
     if won < len(tasks):
         others = {
             name: [shared.labels[arm] for arm in arms] for name, arms in best.items() if top not in arms
@@ -50,7 +46,7 @@ def findings(evaluation: Evaluation, shared: Legend, measure: str = MAIN_MEASURE
     beaten: dict[str, list[str]] = {}
     beating: dict[str, list[str]] = {}
     for other in arms:
-        better, worse, both = wins(tasks, top, other, measure)
+        better, worse, both = wins(tasks, top, other)
         if other != top and both:
             beaten.setdefault(_of(better, both), []).append(shared.labels[other])
             if worse:
@@ -91,9 +87,9 @@ def meanings(evaluation: Evaluation, shared: Legend, *, times: bool = True) -> d
     return {head: found[head] for head in (*sorted(found.keys() & order, key=order.__getitem__), *others)}
 
 
-def _best(ranked: Mapping[str, ArmResult], measure: str) -> list[str]:
-    highest = max(result.measures[measure] for result in ranked.values())
-    return [arm for arm, result in ranked.items() if result.measures[measure] == highest]
+def _best(ranked: Mapping[str, ArmResult]) -> list[str]:
+    highest = max(result.measures[MAIN_MEASURE] for result in ranked.values())
+    return [arm for arm, result in ranked.items() if result.measures[MAIN_MEASURE] == highest]
 
 
 def _told(names: Mapping[str, Sequence[str]]) -> str:
