@@ -10,7 +10,8 @@ from semantic_toolsearch import ToolDefinition
 from semantic_toolsearch.errors import RankerError
 from semantic_toolsearch.evaluation.answers import Build, Why
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
-from semantic_toolsearch.evaluation.report.drilldown import TaskDetails, task_details
+from semantic_toolsearch.evaluation.report.details import TaskDetails
+from semantic_toolsearch.evaluation.report.drilldown import task_details
 from semantic_toolsearch.evaluation.results import ArmResult, QueryRow, TaskResult
 
 

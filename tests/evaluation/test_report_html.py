@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 from reported import EVIL, made_up, measured
 
-from semantic_toolsearch.evaluation.report.drilldown import TaskDetails
+from semantic_toolsearch.evaluation.report.details import TaskDetails
 from semantic_toolsearch.evaluation.report.html import to_html
 from semantic_toolsearch.evaluation.results import Evaluation
 

@@ -1,4 +1,8 @@
-"""The results file: figures of an evaluation in, JSON that reads the same everywhere out, and back."""
+"""The results file: figures of an evaluation in, JSON that reads the same everywhere out, and back.
+
+A tool's *place* is its index in the dataset's tools. What an arm *returns* for a query is what a model then has
+*loaded*: ``loaded`` lists those tools, and ``returned`` holds the figures of them.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ __all__ = [
     "ArmResult",
     "ConversationResult",
     "Evaluation",
+    "FrozenRecord",
     "QueryRow",
     "SizeResult",
     "TaskResult",
@@ -26,11 +31,13 @@ MEASURES: Final = ("hit@1", "recall@5", "complete@5", "nDCG@10", "MRR")
 """The rank measures, in the order of tables."""
 
 
-class _Record(BaseModel):
+class FrozenRecord(BaseModel):
+    """A record that is read strictly and never changed."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class QueryRow(_Record):
+class QueryRow(FrozenRecord):
     """One query of a task, without its text, which stays with the dataset.
 
     Attributes:
@@ -48,7 +55,7 @@ class QueryRow(_Record):
     slices: Mapping[str, str] = {}
 
 
-class ArmResult(_Record):
+class ArmResult(FrozenRecord):
     """The figures of one arm on one task.
 
     Attributes:
@@ -92,7 +99,7 @@ class ArmResult(_Record):
     times: Mapping[str, float] = {}
 
 
-class TaskResult(_Record):
+class TaskResult(FrozenRecord):
     """All arms on one task.
 
     Attributes:
@@ -131,7 +138,7 @@ class TaskResult(_Record):
         return self
 
 
-class SizeResult(_Record):
+class SizeResult(FrozenRecord):
     """The same queries with one number of tools.
 
     Attributes:
@@ -153,7 +160,7 @@ class SizeResult(_Record):
     times: Mapping[str, Mapping[str, float]] = {}
 
 
-class ConversationResult(_Record):
+class ConversationResult(FrozenRecord):
     """What scripted conversations of one length cost in one mode; all numbers are means over the conversations.
 
     Attributes:
@@ -197,7 +204,7 @@ class ConversationResult(_Record):
     notes: tuple[str, ...] = ()
 
 
-class Evaluation(_Record):
+class Evaluation(FrozenRecord):
     """One run of the suite.
 
     Attributes:

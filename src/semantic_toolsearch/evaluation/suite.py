@@ -15,7 +15,8 @@ from semantic_toolsearch.evaluation.costs.conversations import conversation_cost
 from semantic_toolsearch.evaluation.costs.sizes import size_curve
 from semantic_toolsearch.evaluation.files import write_results
 from semantic_toolsearch.evaluation.parts import Parts
-from semantic_toolsearch.evaluation.report.drilldown import TaskDetails, task_details
+from semantic_toolsearch.evaluation.report.details import TaskDetails
+from semantic_toolsearch.evaluation.report.drilldown import task_details
 from semantic_toolsearch.evaluation.report.html import to_html
 from semantic_toolsearch.evaluation.report.markdown import to_markdown
 from semantic_toolsearch.evaluation.results import Evaluation, TaskResult

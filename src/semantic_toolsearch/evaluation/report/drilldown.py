@@ -1,7 +1,4 @@
-"""A dataset, its results and arms that can explain in; some queries with all that a reader asks about them out.
-
-Texts of queries and tools belong to whoever owns the dataset, so they are kept apart from the results.
-"""
+"""A dataset, its results and arms that can explain in; some queries with all that a reader asks about them out."""
 
 from __future__ import annotations
 
@@ -10,19 +7,24 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
 from semantic_toolsearch.cleaning import clean_prose
 from semantic_toolsearch.errors import ToolSearchError
 from semantic_toolsearch.evaluation.answers import PreparedArm, Why
 from semantic_toolsearch.evaluation.measuring.measures import gold_found
+from semantic_toolsearch.evaluation.report.details import (
+    ArmDetails,
+    QueryDetails,
+    Reason,
+    TaskDetails,
+    ToolText,
+)
 from semantic_toolsearch.evaluation.report.task_grids import MAIN_MEASURE
 from semantic_toolsearch.evaluation.results import ArmResult, QueryRow, TaskResult
 
 if TYPE_CHECKING:
     from semantic_toolsearch.evaluation.dataset import Dataset, Query
 
-__all__ = ["DECISIVE", "ArmDetails", "QueryDetails", "Reason", "TaskDetails", "ToolText", "task_details"]
+__all__ = ["DECISIVE", "task_details"]
 
 DECISIVE: Final = "complete@5"
 """The measure by which arms are said to differ or to miss."""
@@ -34,97 +36,6 @@ _MOST_CHARACTERS: Final = 300
 _MOST_QUERY_CHARACTERS: Final = 2_000
 
 _Item = TypeVar("_Item")
-
-
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ToolText(_Record):
-    """A tool as a reader needs it: its name, its namespace and how its description begins."""
-
-    name: str
-    namespace: str | None = None
-    description: str = ""
-
-
-class Reason(_Record):
-    """Why a tool stands where it does for a query and an arm; see ``Why``."""
-
-    place: int
-    rank: int | None = None
-    score: float = 0.0
-    verdict: str = ""
-    reason: str = ""
-    parts: Mapping[str, float] = {}
-    words: Mapping[str, tuple[str, ...]] = {}
-
-
-class ArmDetails(_Record):
-    """What one arm made of a query.
-
-    Attributes:
-        arm: Its name.
-        ranked: Places of the first tools of its ranking.
-        loaded: Places of the first tools that it returned.
-        returned: Number of the tools that it returned; None where it returned all there are.
-        complete: Whether it returned all gold tools, or copies of them; nothing, where nothing fits.
-        values: Its measures of this query; empty where it shows no order or nothing fits.
-        why: Why gold tools and its first ones stand where they do.
-        failed: Why it has no answer.
-    """
-
-    arm: str
-    ranked: tuple[int, ...] = ()
-    loaded: tuple[int, ...] = ()
-    returned: int | None = None
-    complete: bool = False
-    values: Mapping[str, float] = {}
-    why: tuple[Reason, ...] = ()
-    failed: str | None = None
-
-
-class QueryDetails(_Record):
-    """One query.
-
-    Attributes:
-        id: Its id.
-        text: What was asked.
-        answerable: Whether a tool answers it.
-        gold: Places of its gold tools.
-        copies: Places of near copies of them.
-        lost: Ids of gold tools whose definition cannot be used.
-        slices: Its value on each axis.
-        differs: Whether arms differ in having all its gold tools in the first five; for a query that nothing answers,
-            in loading nothing.
-        arms: What each arm made of it.
-    """
-
-    id: str
-    text: str
-    answerable: bool = True
-    gold: tuple[int, ...] = ()
-    copies: tuple[int, ...] = ()
-    lost: tuple[str, ...] = ()
-    slices: Mapping[str, str] = {}
-    differs: bool = False
-    arms: tuple[ArmDetails, ...] = ()
-
-
-class TaskDetails(_Record):
-    """Some queries of a task.
-
-    Attributes:
-        task: Its name.
-        asked: Number of queries that these were chosen from.
-        queries: The chosen ones, the most telling first.
-        tools: By place, every tool that one of them mentions.
-    """
-
-    task: str
-    asked: int
-    queries: tuple[QueryDetails, ...] = ()
-    tools: Mapping[int, ToolText] = {}
 
 
 def task_details(

@@ -14,7 +14,8 @@ from importlib.resources import files
 from string import Template
 from typing import Any, Final
 
-from semantic_toolsearch.evaluation.report.drilldown import DECISIVE, TaskDetails
+from semantic_toolsearch.evaluation.report.details import TaskDetails
+from semantic_toolsearch.evaluation.report.drilldown import DECISIVE
 from semantic_toolsearch.evaluation.report.grids import Legend, legend
 from semantic_toolsearch.evaluation.report.html_sections import (
     conversations_section,

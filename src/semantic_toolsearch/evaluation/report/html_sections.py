@@ -13,7 +13,7 @@ from semantic_toolsearch.evaluation.report.cost_grids import (
     size_grids,
     sizes_by_task,
 )
-from semantic_toolsearch.evaluation.report.drilldown import TaskDetails
+from semantic_toolsearch.evaluation.report.details import TaskDetails
 from semantic_toolsearch.evaluation.report.grids import Legend, count
 from semantic_toolsearch.evaluation.report.html_tables import bullets, escaped, table
 from semantic_toolsearch.evaluation.report.overview_grids import overviews, wins_grid
