@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from semantic_toolsearch.documents import shared_words
 from semantic_toolsearch.emulated_search import (
@@ -65,9 +65,9 @@ class EmulatedArm:
 
     name: str
     variant: Variant
-    how: How = "emulated"
-    ranks: bool = True
-    hides: bool = True
+    how: ClassVar[How] = "emulated"
+    ranks: ClassVar[bool] = True
+    hides: ClassVar[bool] = True
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from semantic_toolsearch.evaluation.answers import Answer, Build, How, Why
 
@@ -23,10 +23,10 @@ class FullArm:
     """
 
     name: str = "full"
-    how: How = "local"
-    ranks: bool = False
-    hides: bool = False
-    notes: tuple[str, ...] = (
+    how: ClassVar[How] = "local"
+    ranks: ClassVar[bool] = False
+    hides: ClassVar[bool] = False
+    notes: ClassVar[tuple[str, ...]] = (
         "full: nothing is searched; the model gets every tool, in no order, and has to choose itself.",
     )
 

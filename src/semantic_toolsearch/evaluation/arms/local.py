@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -65,9 +65,9 @@ class LocalArm:
     cache: CacheSpec = None
     config: SearchConfig | None = None
     rules: bool = True
-    how: How = "local"
-    ranks: bool = True
-    hides: bool = True
+    how: ClassVar[How] = "local"
+    ranks: ClassVar[bool] = True
+    hides: ClassVar[bool] = True
 
     @property
     def notes(self) -> tuple[str, ...]:
