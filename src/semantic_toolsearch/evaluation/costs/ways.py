@@ -43,7 +43,7 @@ _SHOWN: Final[tuple[tuple[str, Way], ...]] = (
 
 
 def carries(way: Way, tools: int) -> bool:
-    """Whether a request can hold a catalog of so many tools in this way."""
+    """Whether a request can hold a catalog of so many tools in this way, by what the providers document."""
     api, mode = way
     if api == "chat" and mode in ("full", "stub"):
         return tools + (mode == "stub") <= CHAT_TOOLS

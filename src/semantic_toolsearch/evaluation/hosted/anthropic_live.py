@@ -28,11 +28,7 @@ _PASSING: Final = frozenset({"unavailable", "too_many_requests"})
 
 
 def load_sdk() -> ModuleType:
-    """The SDK.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
+    """See ``ProviderModule``."""
     try:
         import anthropic
     except ImportError as error:
@@ -41,23 +37,19 @@ def load_sdk() -> ModuleType:
 
 
 def open_client(address: str, key: str, *, foreign: bool, timeout: float, max_retries: int) -> Any:
-    """A client, to be closed after use; one may serve several threads."""
+    """See ``ProviderModule``."""
     del foreign  # an explicit key keeps the SDK from sending any other secret of the environment
     return load_sdk().Anthropic(base_url=address, api_key=key, timeout=timeout, max_retries=max_retries)
 
 
 def send(client: Any, body: Mapping[str, Any]) -> str:
-    """The body of the response, as it came."""
+    """See ``ProviderModule``."""
     text: str = client.messages.with_raw_response.create(**body).http_response.text
     return text
 
 
 def following(body: Mapping[str, Any], response: Any) -> dict[str, Any] | None:
-    """The request that goes on where the provider paused, or None where the response is whole.
-
-    Raises:
-        NoAnswer: The response cannot be read.
-    """
+    """See ``ProviderModule``; a provider that pauses gets what it has said so far."""
     if not _parsed(response).resume:
         return None
     said = {"role": "assistant", "content": response["content"]}
@@ -65,15 +57,7 @@ def following(body: Mapping[str, Any], response: Any) -> dict[str, Any] | None:
 
 
 def read(responses: Sequence[Any], requests: Requests) -> Answer:
-    """The tools that the searches of one query found: those of the first in their order, then new ones of later ones.
-
-    Args:
-        responses: The parts of one response; there are several where the provider paused.
-        requests: What was asked.
-
-    Raises:
-        NoAnswer: A part cannot be read, the model could not search, or no search was answered.
-    """
+    """See ``ProviderModule``; the tools of the first search in their order, then new ones of later ones."""
     stop = [_parsed(response).stop for response in responses][-1]
     asked: dict[str, Any] = {}
     found: dict[str, list[str]] = {}

@@ -18,12 +18,13 @@ from semantic_toolsearch.evaluation.hosted.store import Stored
 
 if TYPE_CHECKING:
     from semantic_toolsearch.evaluation.dataset import Query
+    from semantic_toolsearch.evaluation.hosted.provider import ProviderModule
     from semantic_toolsearch.evaluation.hosted.requests import Requests
     from semantic_toolsearch.evaluation.hosted.store import ResponseStore
 
 __all__ = ["NOT_STORED", "PROVIDERS", "Access", "Asker"]
 
-PROVIDERS: Final[Mapping[str, ModuleType]] = {"anthropic": anthropic_live, "responses": openai_live}
+PROVIDERS: Final[Mapping[str, ProviderModule]] = {"anthropic": anthropic_live, "responses": openai_live}
 """The module that speaks to the provider of each wire format."""
 
 NOT_STORED: Final = "not stored"
@@ -98,7 +99,7 @@ class Asker:
                 parts.append(self._stored(body, query))
                 responses.append(_body(parts[-1]))
                 body = self._provider.following(body, responses[-1])
-            answer: Answer = self._provider.read(responses, self._requests)
+            answer = self._provider.read(responses, self._requests)
         except NoAnswer as fault:
             answer = Answer(failed=fault.reason)
         return replace(answer, seconds=sum(part.seconds for part in parts))

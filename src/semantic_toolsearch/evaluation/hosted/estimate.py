@@ -100,6 +100,11 @@ class Estimate:
         return sum(row.requests for row in self.rows)
 
     @property
+    def stored(self) -> int:
+        """Requests that stored responses answer."""
+        return sum(row.stored for row in self.rows)
+
+    @property
     def input_tokens(self) -> int:
         """Tokens to be read."""
         return sum(row.input_tokens for row in self.rows)
@@ -146,17 +151,10 @@ class Estimate:
         rows: list[tuple[str, ...]] = [
             ("search", "dataset", "requests", "stored", "input tokens", "output tokens", "US$", "at most")
         ]
-        rows.extend(map(_cells, self.rows))
-        total = ("all", "", f"{self.requests:,}", f"{sum(row.stored for row in self.rows):,}")
-        rows.append(
-            (
-                *total,
-                f"{self.input_tokens:,}",
-                f"{self.output_tokens:,}",
-                _money(self.cost),
-                _money(self.most_cost),
-            )
-        )
+        rows += [
+            (row.arm, row.task, *(_figures(row) if row.failed is None else ("-",) * 6)) for row in self.rows
+        ]
+        rows.append(("all", "", *_figures(self)))
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         lines = [
             "  ".join(
@@ -256,19 +254,9 @@ def _sum(costs: Iterable[float | None]) -> float | None:
     return total
 
 
-def _cells(row: EstimateRow) -> tuple[str, ...]:
-    head = (row.arm, row.task)
-    if row.failed is not None:
-        return (*head, "-", "-", "-", "-", "-", "-")
-    return (
-        *head,
-        f"{row.requests:,}",
-        f"{row.stored:,}",
-        f"{row.input_tokens:,}",
-        f"{row.output_tokens:,}",
-        _money(row.cost),
-        _money(row.most_cost),
-    )
+def _figures(of: EstimateRow | Estimate) -> tuple[str, ...]:
+    counts = (of.requests, of.stored, of.input_tokens, of.output_tokens)
+    return (*(f"{count:,}" for count in counts), _money(of.cost), _money(of.most_cost))
 
 
 def _money(cost: float | None) -> str:

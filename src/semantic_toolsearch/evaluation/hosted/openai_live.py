@@ -23,11 +23,7 @@ _KNOWN: Final = frozenset({"message", "reasoning", "function_call", "custom_tool
 
 
 def load_sdk() -> ModuleType:
-    """The SDK.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
+    """See ``ProviderModule``."""
     try:
         import openai
     except ImportError as error:
@@ -36,7 +32,7 @@ def load_sdk() -> ModuleType:
 
 
 def open_client(address: str, key: str, *, foreign: bool, timeout: float, max_retries: int) -> Any:
-    """A client, to be closed after use; one may serve several threads."""
+    """See ``ProviderModule``."""
     client = load_sdk().OpenAI(base_url=address, api_key=key, timeout=timeout, max_retries=max_retries)
     if foreign:
         client.organization = client.project = None  # read from the environment, meant for OpenAI
@@ -44,7 +40,7 @@ def open_client(address: str, key: str, *, foreign: bool, timeout: float, max_re
 
 
 def send(client: Any, body: Mapping[str, Any]) -> str:
-    """The body of the response, as it came."""
+    """See ``ProviderModule``."""
     fields = {name: value for name, value in body.items() if name != "tools"}
     # Tools as a plain field would be matched against every type that the SDK knows: a second for 3,000 of them.
     tools = {"tools": body["tools"]}
@@ -53,25 +49,13 @@ def send(client: Any, body: Mapping[str, Any]) -> str:
 
 
 def following(body: Mapping[str, Any], response: Any) -> None:
-    """Nothing: this provider does not pause.
-
-    Raises:
-        NoAnswer: The response cannot be read.
-    """
+    """See ``ProviderModule``; this provider never pauses."""
     del body
     _status(response)
 
 
 def read(responses: Sequence[Any], requests: Requests) -> Answer:
-    """The tools that the searches of one query loaded. Nothing tells an order, so ``ranked`` is empty.
-
-    Args:
-        responses: One response.
-        requests: What was asked.
-
-    Raises:
-        NoAnswer: It cannot be read, it is a failure, the model could not search, or no search was answered.
-    """
+    """See ``ProviderModule``; nothing tells an order of the tools, so ``ranked`` is empty."""
     (response,) = responses
     stop = _status(response)
     asked: list[Any] = []

@@ -190,7 +190,12 @@ class Requests:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def place(self, name: str, namespace: str | None = None) -> int | None:
-        """The place of the tool that a response names so, or None where no tool was sent under this name."""
+        """The place of the tool that a response names so, or None where no tool was sent under this name.
+
+        Args:
+            name: Its name on the wire.
+            namespace: Its namespace there; OpenAI's responses alone have one.
+        """
         catalog = self.turn.catalog
         if self.hosted.api == "responses":
             place = openai_responses.resolve(self.turn, name, namespace)

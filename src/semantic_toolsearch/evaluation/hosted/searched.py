@@ -1,4 +1,4 @@
-"""The parts of a provider's response in; what both providers' readers make of them alike out."""
+"""Parts of a provider's response in; what is read from them alike for both providers out."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ _CUT: Final = {
 
 def parts_of(response: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     """The blocks or items of a response.
+
+    Args:
+        response: The response.
+        key: The field that holds them.
 
     Raises:
         NoAnswer: They are no list of objects with a type.
@@ -65,7 +69,15 @@ def told(searches: Sequence[Any]) -> str:
 
 
 def usage_of(responses: Sequence[Mapping[str, Any]], searches: int) -> dict[str, int]:
-    """What the provider counted, under its own names, summed over the parts; with the requests and searches."""
+    """What the provider counted, under its own names, summed over the parts of a response.
+
+    Args:
+        responses: The parts.
+        searches: Number of searches in them.
+
+    Returns:
+        Tokens by the provider's names, ``requests`` (one a part) and ``searches``.
+    """
     total: dict[str, int] = {}
     for response in responses:
         usage = response.get("usage")

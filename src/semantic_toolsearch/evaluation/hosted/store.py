@@ -52,7 +52,13 @@ class Stored:
 
 
 def store_path(folder: str | os.PathLike[str], arm: str, task: str) -> Path:
-    """The file of one arm and task; names that files cannot have are told apart by a hash."""
+    """The file of one arm and task.
+
+    Args:
+        folder: Folder of all stored responses.
+        arm: Name of the hosted search.
+        task: Name of the dataset; one that no file can have is replaced by what is left of it and a hash.
+    """
     plain = _PLAIN.sub("_", task).strip("._")[:80]
     if plain != task:
         plain = f"{plain}-{hashlib.sha256(task.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
