@@ -154,7 +154,13 @@ class Bm25Documents:
 
 
 def searched_texts(name: str, description: str, parameters: Any) -> tuple[str, ...]:
-    """The texts of a tool that are searched, one for each field; the name also as words."""
+    """The texts of a tool that are searched, one for each field; the name also as words.
+
+    Args:
+        name: The tool's name on the wire.
+        description: Its description.
+        parameters: Its JSON Schema, or anything else, which has no texts.
+    """
     return (name, " ".join(split_identifier(name)), description, *_argument_texts(parameters))
 
 

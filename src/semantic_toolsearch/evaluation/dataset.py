@@ -101,7 +101,11 @@ class Dataset:
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The tools, as searches take them."""
+        """The tools, as searches take them.
+
+        Raises:
+            DatasetError: Two tools have the same namespace and name; see ``told_apart``.
+        """
         catalog = Catalog(self.tools)
         if len(catalog) != len(self.tools):
             raise DatasetError(f"{self.name}: {catalog.report.quarantined[0]}")
@@ -171,7 +175,16 @@ class Dataset:
 
 
 def drawn(items: Sequence[Item], most: int, seed: int) -> Sequence[Item]:
-    """At most so many of the items, drawn with a seed, in their order."""
+    """Draw some of the items.
+
+    Args:
+        items: What to draw from.
+        most: How many at most; all of them where there are no more.
+        seed: Of the draw; the same one draws the same items.
+
+    Returns:
+        The items in their order.
+    """
     if len(items) <= most:
         return items
     return [items[place] for place in sorted(random.Random(seed).sample(range(len(items)), most))]  # noqa: S311 - no secret

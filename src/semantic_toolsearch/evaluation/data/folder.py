@@ -33,9 +33,11 @@ from semantic_toolsearch.reading import read_definition
 
 __all__ = ["dataset_name", "is_dataset", "read_dataset", "write_dataset"]
 
+_FILES: Final = ("tools.jsonl", "queries.jsonl", "qrels.tsv")
 _TOOLS: Final = "one tool a line: {'id': ..., 'name': ..., 'description': ..., 'parameters': {...}}"
 _QUERIES: Final = "one query a line: {'id': ..., 'text': ...}"
 _META: Final = "{'name': ..., 'description': ...}"
+_NO_GOLD: Final = "judges no tool to answer a query; give at least one row of grade 1."
 _UNANSWERABLE: Final = 'mark it with "answerable": false'
 
 
@@ -110,9 +112,6 @@ def read_dataset(path: str | PathLike[str], *, strict: bool = False) -> Dataset:
         sha256=hashes,
         description=description,
     )
-
-
-_FILES: Final = ("tools.jsonl", "queries.jsonl", "qrels.tsv")
 
 
 def _meta(folder: Path, hashes: dict[str, str]) -> tuple[str, str]:
@@ -203,7 +202,7 @@ def _gold(path: Path, queries: _Queries, tools: _Tools, hashes: dict[str, str]) 
             gold.setdefault(row.query, {})[row.tool] = row.grade
     without = [asked for each, asked in queries.items() if asked.query.answerable and each not in gold]
     if without and not gold:
-        raise DatasetError("judges no tool to answer a query; give at least one row of grade 1.", path)
+        raise DatasetError(_NO_GOLD, path)
     for record, query in without:
         raise record.fault(
             f"the query {query.id!r} has no gold tool in {path.name}; add one, or {_UNANSWERABLE} if nothing fits."
@@ -231,9 +230,7 @@ def _beir_gold(
                 raise DatasetError(f"{row.query!r} is judged in {other} too.", path, row.line)
             gold.setdefault(row.query, {})[row.tool] = row.grade
     if not gold:
-        raise DatasetError(
-            "judges no tool to answer a query; give at least one row of grade 1.", folder / "qrels"
-        )
+        raise DatasetError(_NO_GOLD, folder / "qrels")
     return {each: judged[each] for each in queries if each in judged}, gold
 
 

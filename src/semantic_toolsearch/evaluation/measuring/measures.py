@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from semantic_toolsearch.evaluation.answers import Answer
     from semantic_toolsearch.evaluation.dataset import Dataset
 
-__all__ = ["MEASURED_WITH", "gold_found", "means", "per_query", "recall_at"]
+__all__ = ["gold_found", "means", "per_query", "recall_at"]
 
-MEASURED_WITH: Final = {"hit@1": "Success@1", "recall@5": "R@5", "nDCG@10": "nDCG@10", "MRR": "RR"}
+_THEIR_NAMES: Final = {"hit@1": "Success@1", "recall@5": "R@5", "nDCG@10": "nDCG@10", "MRR": "RR"}
 """The names that ir-measures has for our measures; complete@5 has none there."""
 
 
@@ -55,7 +55,7 @@ def per_query(dataset: Dataset, answers: Mapping[str, Answer]) -> dict[str, tupl
         MissingExtraError: ir-measures is not installed.
     """
     ir_measures = _ir_measures()
-    wanted = {ir_measures.parse_measure(theirs): ours for ours, theirs in MEASURED_WITH.items()}
+    wanted = {ir_measures.parse_measure(theirs): ours for ours, theirs in _THEIR_NAMES.items()}
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {}
     for number, query in enumerate(dataset.queries):
@@ -70,7 +70,7 @@ def per_query(dataset: Dataset, answers: Mapping[str, Answer]) -> dict[str, tupl
         }
         if listed:  # a query that is left out counts 0 by itself
             run[str(number)] = listed
-    values = {ours: [0.0] * len(dataset.queries) for ours in MEASURED_WITH}
+    values = {ours: [0.0] * len(dataset.queries) for ours in _THEIR_NAMES}
     if qrels:
         for metric in ir_measures.iter_calc(wanted, qrels, run):
             values[wanted[metric.measure]][int(metric.query_id)] = float(metric.value)

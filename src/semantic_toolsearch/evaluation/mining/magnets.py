@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
@@ -92,7 +92,7 @@ def pulls(phrasings: Sequence[Raised], size: int, tests: int | None = None) -> l
     found = []
     for place, numbers in taken.items():
         of = len(phrasings) - own[place]
-        needs = _different(phrasings[number].need for number in numbers)
+        needs = len({phrasings[number].need for number in numbers})
         typical = max((total - shares[place]) / (size - 1), 1 / len(phrasings))
         low = wilson_low(len(numbers), of, z)
         if len(numbers) >= FEWEST and needs >= FEWEST and low >= FACTOR * typical:
@@ -101,12 +101,14 @@ def pulls(phrasings: Sequence[Raised], size: int, tests: int | None = None) -> l
 
 
 def wilson_low(count: int, of: int, z: float) -> float:
-    """Lower end of Wilson's score interval of a share ("Probable Inference", JASA 1927)."""
+    """Lower end of Wilson's score interval of a share ("Probable Inference", JASA 1927).
+
+    Args:
+        count: How often.
+        of: Of how many, at least 1.
+        z: Standard normal quantile of the confidence.
+    """
     share = count / of
     middle = share + z * z / (2 * of)
     spread = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
     return max(0.0, (middle - spread) / (1 + z * z / of))
-
-
-def _different(needs: Iterable[Hashable]) -> int:
-    return len(set(needs))

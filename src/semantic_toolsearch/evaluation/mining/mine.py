@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
+from semantic_toolsearch.documents import shared_words
 from semantic_toolsearch.errors import MissingExtraError
 from semantic_toolsearch.evaluation.data.phrasings import dataset_from_phrasings
 from semantic_toolsearch.evaluation.measuring.measures import means, per_query
@@ -99,8 +100,6 @@ def phrasing_dataset(
 
 def _magnets(catalog: Catalog, cases: Sequence[Case], names: Sequence[str]) -> dict[int, Magnet]:
     """The magnets by place, the surest and strongest first; each as what it attracts most by."""
-    from semantic_toolsearch.documents import shared_words
-
     raised: dict[str, Callable[[Case], Sequence[int]]] = {
         "loaded": lambda case: case.loaded,
         "first": lambda case: case.ranked[:1],

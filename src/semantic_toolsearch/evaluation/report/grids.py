@@ -150,7 +150,7 @@ class Legend:
     notes: tuple[str, ...] = ()
 
     def beaten(self, result: ArmResult, measure: str) -> str:
-        """Letters of the arms that an arm is significantly better than by a measure."""
+        """Letters of the arms that an arm is significantly better than by a measure, with commas if one has two."""
         found = [self.letters[arm] for arm in result.beats.get(measure, ()) if arm in self.letters]
         return ("," if any(len(letter) > 1 for letter in found) else "").join(sorted(found))
 
@@ -215,6 +215,6 @@ def _notes(result: ArmResult) -> Sequence[str]:
     return [*how, *([] if result.ranks else [_NO_ORDER]), *told]
 
 
-def _all_letters(count: int) -> list[str]:
+def _all_letters(number: int) -> list[str]:
     singles = list(_LETTERS)
-    return [*singles, *(first + second for first in singles for second in singles)][:count]
+    return [*singles, *(first + second for first in singles for second in singles)][:number]
