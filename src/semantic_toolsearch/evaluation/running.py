@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from semantic_toolsearch.accounting.catalogs import tool_costs
@@ -12,7 +13,14 @@ from semantic_toolsearch.accounting.counting import default_counter
 from semantic_toolsearch.evaluation.answers import SEARCHED, Answer, Arm, PreparedArm
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
 from semantic_toolsearch.evaluation.environment import peak_mb, versions
-from semantic_toolsearch.evaluation.measuring.collecting import all_failed, collected, latency, reason_of
+from semantic_toolsearch.evaluation.measuring.collecting import (
+    FAULTS,
+    all_failed,
+    collected,
+    latency,
+    one_line,
+    reason_of,
+)
 from semantic_toolsearch.evaluation.measuring.measures import means, per_query, recall_at
 from semantic_toolsearch.evaluation.measuring.probes import (
     Strangers,
@@ -30,10 +38,13 @@ if TYPE_CHECKING:
     from semantic_toolsearch.evaluation.parts import Parts
     from semantic_toolsearch.evaluation.settings import RunSettings
 
-__all__ = ["AfterTask", "Step", "Watch", "run_tasks", "task_key"]
+__all__ = ["AfterTask", "Step", "Watch", "arm_key", "run_tasks", "task_key"]
 
 _KEPT_RANKS: Final = 20
 """Tools of each ranking that the results keep: what the curve of recall against tools returned reads."""
+
+_MOST_NOTES: Final = 20
+"""Different notes about single queries that the results keep."""
 
 _PLACES: Final = 6
 """Decimals of every figure in the results."""
@@ -118,6 +129,11 @@ def task_key(dataset: Dataset, settings: RunSettings) -> dict[str, Any]:
     }
 
 
+def arm_key(arm: Arm) -> dict[str, str]:
+    """What tells an arm from others, and a user's own from what it was before its code was edited."""
+    return {"arm": arm.name, "how": arm.how, "code": getattr(arm, "code", "")}
+
+
 def _loaded(source: DatasetSource, settings: RunSettings, watch: Watch) -> Dataset:
     watch(Step(source.name))
     return source.load().split(settings.split, settings.most, settings.seed)
@@ -139,7 +155,7 @@ def _task(
     results = []
     prepared: dict[str, PreparedArm] = {}
     for arm in arms:
-        key = {**base, "arm": arm.name, "how": arm.how}
+        key = {**base, **arm_key(arm)}
         name = f"{dataset.name}--{arm.name}"
         result = parts.find(name, key, ArmResult)
         if result is None:
@@ -202,14 +218,14 @@ def _arm(
         probes: dict[str, float] = {}
         if arm.hides:  # each probe is a request more; where the queries cost money, nobody asked for them
             probes = probe_figures(prepared, dataset, strangers, most=settings.probes, seed=settings.seed)
-    except Exception as fault:  # a user's ranker or embedder may raise anything; the other arms go on
+    except FAULTS as fault:  # a user's ranker or embedder may raise anything; the other arms go on
         return bare.model_copy(update={"failed": reason_of(fault), "notes": arm.notes}), None
     failures = {query: answer.failed for query, answer in answers.items() if answer.failed is not None}
     if reason := all_failed(answers):
         return bare.model_copy(update={"failed": reason, "failures": failures, "notes": arm.notes}), None
     returned = {**returned_figures(dataset, answers, tokens), **probes}
     listed = all(len(answer.returned) < len(dataset.tools) for answer in answers.values())
-    notes = dict.fromkeys(
+    notes = _once_each(
         note for answer in answers.values() for note in answer.notes if not note.startswith(SEARCHED)
     )
     build = prepared.build
@@ -247,6 +263,14 @@ def _rank_figures(
         },
         "ranked": tuple(answer.ranked[:_KEPT_RANKS] for answer in answers.values()),
     }
+
+
+def _once_each(notes: Iterable[str]) -> Iterator[str]:
+    """Each note once; of notes that say something else for every query, a few, and how many there are."""
+    told = dict.fromkeys(map(one_line, notes))
+    yield from islice(told, _MOST_NOTES)
+    if len(told) > _MOST_NOTES:
+        yield f"... and {len(told) - _MOST_NOTES:,} more notes about single queries"
 
 
 def _summed(usages: Iterable[Mapping[str, int]]) -> dict[str, int]:

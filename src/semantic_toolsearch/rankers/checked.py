@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -37,8 +38,9 @@ def checked_rank(ranker: Ranker, query: str, limit: int, size: int, visible: Vis
         RankerError: The ranker raised, or its positions or scores cannot be used.
     """
     who = f"{type(ranker).__name__}.rank"
+    seen = None if visible is None else visible.copy()  # what is visible is not for a ranker to change
     try:
-        ranking = ranker.rank(query, limit=limit, visible=visible)
+        ranking = ranker.rank(query, limit=limit, visible=seen)
     except ToolSearchError:
         raise
     except Exception as fault:
@@ -100,11 +102,14 @@ def checked_parts(ranker: Ranker, query: str, position: int) -> dict[str, float]
         return {}
     who = f"{type(ranker).__name__}.explain"
     try:
-        return {str(name): float(part) for name, part in dict(explain(query, position)).items()}
+        parts = {str(name): float(part) for name, part in dict(explain(query, position)).items()}
     except ToolSearchError:
         raise
     except Exception as fault:
         raise RankerError(f"{who} must return numbers by name: {type(fault).__name__}: {fault}") from fault
+    if wrong := [name for name, part in parts.items() if not math.isfinite(part)]:
+        raise RankerError(f"{who} must return numbers by name: {wrong[0]!r} is {parts[wrong[0]]}.")
+    return parts
 
 
 def _numbers(values: Any) -> npt.NDArray[np.float64]:

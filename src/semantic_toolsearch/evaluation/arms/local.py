@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
+from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.dense import Unavailable
 from semantic_toolsearch.documents import shared_words
 from semantic_toolsearch.errors import EmbedderError, RankerError, ToolSearchError
 from semantic_toolsearch.evaluation.answers import DEPTH, Answer, Build, How, Why
 from semantic_toolsearch.evaluation.arms.patterns import written_pattern
 from semantic_toolsearch.evaluation.arms.rrf import ReciprocalRankFusion
-from semantic_toolsearch.evaluation.measuring.collecting import reason_of
+from semantic_toolsearch.evaluation.measuring.collecting import FAULTS, reason_of
 from semantic_toolsearch.rankers.checked import checked_parts, checked_rank, cleaned
 from semantic_toolsearch.results import EXACT_NAME_BONUS
 from semantic_toolsearch.retriever import Candidate, Judgement, Retriever
@@ -56,6 +58,7 @@ class LocalArm:
         config: As for ``ToolSearch``.
         rules: Whether exact names, band, confidence and cap act on the ranking. Without them it is the ranker's own
             order, for comparisons with published figures, and the first ``config.default_limit`` tools are returned.
+        code: What tells the code of a ranker or an embedder of the user's own from what it was before an edit.
         how, ranks, hides: See ``Arm``.
     """
 
@@ -65,6 +68,7 @@ class LocalArm:
     cache: CacheSpec = None
     config: SearchConfig | None = None
     rules: bool = True
+    code: str = ""
     how: ClassVar[How] = "local"
     ranks: ClassVar[bool] = True
     hides: ClassVar[bool] = True
@@ -86,7 +90,7 @@ class LocalArm:
             RankerError: A custom ranker cannot be made.
             ConfigError: What was made is no ranker.
         """
-        catalog = dataset.catalog
+        catalog = dataset.catalog if isinstance(self.ranker, str) else _of_its_own(dataset.catalog)
         start = time.perf_counter()
         fused = self.ranker == "rrf"
         search = ToolSearch(
@@ -132,7 +136,7 @@ class PreparedSearch:
         """Ask one query whose answer is of no interest, and whose fault the real ones will show again."""
         try:
             self._judge(_WARM_UP, None, DEPTH)
-        except Exception:
+        except FAULTS:
             return
 
     def answers(
@@ -149,7 +153,7 @@ class PreparedSearch:
             start = time.perf_counter()
             try:
                 judgement = self._judge(text, mask, DEPTH)
-            except Exception as fault:  # a ranker may be anybody's code; it costs this query alone
+            except FAULTS as fault:  # a ranker may be anybody's code; it costs this query alone
                 failed = reason_of(fault)
                 yield query, Answer(seconds=time.perf_counter() - start, failed=failed)
                 faults.append((type(fault), type(fault.__cause__)))
@@ -163,7 +167,7 @@ class PreparedSearch:
         text = clean_text(self._written(query.text))
         try:
             judgement = self._judge(text, None, len(self._catalog))
-        except Exception:
+        except FAULTS:
             return []
         ranked = {each.position: (rank, each) for rank, each in enumerate(judgement.candidates, 1)}
         return [self._why(query, text, place, *ranked.get(place, (None, None))) for place in places]
@@ -174,8 +178,8 @@ class PreparedSearch:
         reason = candidate.reason
         try:
             parts = checked_parts(self._retriever.ranker, text, place)
-        except ToolSearchError as fault:
-            parts, reason = {}, f"{reason} ({fault})"
+        except FAULTS as fault:
+            parts, reason = {}, f"{reason} ({reason_of(fault)})"
         if candidate.named == "whole":
             parts["exact_name"] = EXACT_NAME_BONUS
         return Why(
@@ -213,6 +217,11 @@ class PreparedSearch:
         return mask
 
 
+def _of_its_own(catalog: Catalog) -> Catalog:
+    """A catalog that a foreign ranker may change without changing what other arms search."""
+    return Catalog(copy.deepcopy(catalog.tools))
+
+
 def _built(snapshot: Snapshot) -> Retriever:
     try:
         snapshot.prepare()
@@ -222,7 +231,7 @@ def _built(snapshot: Snapshot) -> Retriever:
         raise EmbedderError(f"The tools cannot be embedded: {fault.__cause__ or fault}") from fault
     except ToolSearchError:
         raise
-    except Exception as fault:  # anybody's factory
+    except FAULTS as fault:  # anybody's factory
         raise RankerError(f"The ranker cannot be made: {reason_of(fault)}") from fault
 
 

@@ -13,13 +13,14 @@ from semantic_toolsearch.embedding import (
     resolve_embedder,
 )
 from semantic_toolsearch.errors import ConfigError, MissingExtraError
-from semantic_toolsearch.evaluation.arms.import_paths import imported
+from semantic_toolsearch.evaluation.arms.import_paths import code_of, imported
+from semantic_toolsearch.evaluation.measuring.collecting import FAULTS, reason_of
 from semantic_toolsearch.names import nearest
 
 if TYPE_CHECKING:
     from semantic_toolsearch.embedding import Embedder
 
-__all__ = ["MODEL_FORMS", "named_embedder"]
+__all__ = ["MODEL_FORMS", "model_code", "named_embedder"]
 
 MODEL_FORMS: Final = {
     **dict.fromkeys(SHIPPED_MODELS, "shipped with the library"),
@@ -63,13 +64,19 @@ def named_embedder(spec: str) -> Embedder:
     raise ConfigError(f"There is no embedding model {spec!r}.{hint} Write one of: {forms}.")
 
 
+def model_code(spec: str) -> str:
+    """What tells the code of an embedder of the user's own from what it was before an edit; else nothing."""
+    form, _, rest = spec.partition(":")
+    return code_of(spec) if rest and form not in ("st", "openai") else ""
+
+
 def _own(path: str) -> Embedder:
     found: Any = imported(path)
     if isinstance(found, type) or (callable(found) and not hasattr(found, "encode_query")):
         try:
             found = found()
-        except Exception as fault:  # anybody's code
-            raise ConfigError(f"{path}() failed with {type(fault).__name__}: {fault}") from fault
+        except FAULTS as fault:  # anybody's code
+            raise ConfigError(f"{path}() failed with {reason_of(fault)}") from fault
     try:
         return resolve_embedder(found)
     except ConfigError as fault:

@@ -8,9 +8,9 @@ from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.evaluation.arms.emulated import EmulatedArm, Variant
 from semantic_toolsearch.evaluation.arms.flat_bm25 import FlatBm25Ranker
 from semantic_toolsearch.evaluation.arms.full import FullArm
-from semantic_toolsearch.evaluation.arms.import_paths import imported
+from semantic_toolsearch.evaluation.arms.import_paths import code_of, imported
 from semantic_toolsearch.evaluation.arms.local import CacheSpec, LocalArm
-from semantic_toolsearch.evaluation.arms.models import named_embedder
+from semantic_toolsearch.evaluation.arms.models import model_code, named_embedder
 from semantic_toolsearch.names import nearest
 from semantic_toolsearch.snapshot import check_ranker
 
@@ -80,22 +80,33 @@ def parse_arm(
             f"{_OPENAI} shows no ranking and its search is not documented, so it cannot be emulated: run it with "
             f"--live and a key, or with --replay from stored responses."
         )
-    ranker: Any = FlatBm25Ranker if name == FlatBm25Ranker.name else name
     if name not in ARMS:
-        if ":" not in name:
-            raise _unknown(name)
-        if at:
+        if at and ":" in name:
             raise ConfigError(f"{spec!r}: a ranker of your own brings its own model; leave out @{model}.")
-        ranker = imported(name)
-        try:
-            check_ranker(ranker)
-        except ConfigError as fault:
-            raise ConfigError(f"{spec}: {fault}") from fault
+        return LocalArm(spec, _own(name), cache=cache, config=config, rules=rules, code=code_of(name))
+    ranker: Any = FlatBm25Ranker if name == FlatBm25Ranker.name else name
     if name not in _EMBEDDING:
         return LocalArm(spec, ranker, cache=cache, config=config, rules=rules)
     chosen = model if at else embedder
-    own = named_embedder(chosen) if isinstance(chosen, str) else chosen
-    return LocalArm(spec, ranker, own, cache, config, rules)
+    if not isinstance(chosen, str):
+        return LocalArm(spec, ranker, chosen, cache, config, rules)
+    return LocalArm(spec, ranker, named_embedder(chosen), cache, config, rules, model_code(chosen))
+
+
+def _own(path: str) -> Any:
+    """A ranker of the user's own, or what makes one.
+
+    Raises:
+        ConfigError: There is none, or it is no ranker.
+    """
+    if ":" not in path:
+        raise _unknown(path)
+    ranker = imported(path)
+    try:
+        check_ranker(ranker)
+    except ConfigError as fault:
+        raise ConfigError(f"{path}: {fault}") from fault
+    return ranker
 
 
 def _unknown(name: str) -> ConfigError:

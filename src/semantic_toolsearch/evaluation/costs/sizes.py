@@ -18,7 +18,13 @@ from semantic_toolsearch.errors import ConfigError, DatasetError
 from semantic_toolsearch.evaluation.costs.nested import Group, groups_of
 from semantic_toolsearch.evaluation.costs.ways import tokens_by_mode
 from semantic_toolsearch.evaluation.dataset import drawn
-from semantic_toolsearch.evaluation.measuring.collecting import all_failed, collected, latency, reason_of
+from semantic_toolsearch.evaluation.measuring.collecting import (
+    FAULTS,
+    all_failed,
+    collected,
+    latency,
+    reason_of,
+)
 from semantic_toolsearch.evaluation.measuring.measures import per_query
 from semantic_toolsearch.evaluation.results import SizeResult
 
@@ -137,7 +143,7 @@ def _measure(arm: Arm, part: Dataset, found: _Found) -> bool:
     try:
         answers = collected(arm.prepare(part), part.queries)
         reason = all_failed(answers)
-    except Exception as fault:  # a user's ranker or embedder may raise anything; the other arms go on
+    except FAULTS as fault:  # a user's ranker or embedder may raise anything; the other arms go on
         reason = reason_of(fault)
     if reason:
         logger.warning("%s has no figures with %d tools: %s", arm.name, len(part.tools), reason)

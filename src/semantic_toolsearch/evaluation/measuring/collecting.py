@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from semantic_toolsearch.cleaning import replace_surrogates
 from semantic_toolsearch.errors import ToolSearchError
 from semantic_toolsearch.evaluation.answers import Answer
 
@@ -14,7 +16,13 @@ if TYPE_CHECKING:
     from semantic_toolsearch.evaluation.answers import PreparedArm
     from semantic_toolsearch.evaluation.dataset import Query
 
-__all__ = ["all_failed", "collected", "latency", "reason_of"]
+__all__ = ["FAULTS", "all_failed", "collected", "latency", "one_line", "reason_of"]
+
+FAULTS: Final = (Exception, SystemExit, CancelledError)
+"""What rankers and embedders of a user's own may raise: they may end the program that they were written for, not a
+run over others. An interruption from the keyboard is none of these."""
+
+_LONGEST_REASON: Final = 500
 
 
 def collected(
@@ -48,9 +56,15 @@ def all_failed(answers: Mapping[str, Answer]) -> str | None:
     return reasons[0] if reasons and None not in reasons else None
 
 
-def reason_of(fault: Exception) -> str:
+def reason_of(fault: BaseException) -> str:
     """What an arm's exception says; a foreign one with its type, as its message alone may say nothing."""
-    return str(fault) if isinstance(fault, ToolSearchError) else f"{type(fault).__name__}: {fault}"
+    return one_line(str(fault) if isinstance(fault, ToolSearchError) else f"{type(fault).__name__}: {fault}")
+
+
+def one_line(text: str) -> str:
+    """A text of foreign code as results can hold it: one line of bounded length, without halves of characters."""
+    line = " ".join(replace_surrogates(text[: 2 * _LONGEST_REASON])[0].split())
+    return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]} [...]"
 
 
 def latency(seconds: Iterable[float]) -> dict[str, float]:
