@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["console", "embedding_progress", "plain", "print_json", "waiting", "warn"]
+__all__ = ["console", "embedding_progress", "plain", "print_json", "prints_aside", "waiting", "warn"]
 
 _PIPED_WIDTH = 160
 """Columns where no terminal says how many there are, so that files and pipes keep whole lines."""
@@ -58,6 +58,13 @@ def print_json(value: Any) -> None:
     except UnicodeEncodeError:
         text = json.dumps(value, indent=2)
     typer.echo(text)
+
+
+@contextmanager
+def prints_aside() -> Iterator[None]:
+    """Send what other people's code prints meanwhile to standard error, so that it stands in no JSON."""
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 @contextmanager

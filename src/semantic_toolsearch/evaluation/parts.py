@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
-import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -18,6 +19,9 @@ __all__ = ["Parts"]
 Record = TypeVar("Record", bound=BaseModel)
 
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
+
+_PIECE: Final = re.compile(r".*\.[0-9a-f]{16}\.json|\..*\.tmp")
+"""A piece's name, or that of one whose writing was cut off."""
 
 
 class Parts:
@@ -32,6 +36,7 @@ class Parts:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
+        self._used: set[Path] = set()
 
     def find(self, name: str, key: Any, kind: type[Record]) -> Record | None:
         """Return the piece of this name and key, or None.
@@ -43,10 +48,13 @@ class Parts:
         """
         if self.folder is None:
             return None
+        file = self._file(self.folder, name, key)
         try:
-            return kind.model_validate_json(self._file(self.folder, name, key).read_bytes())
+            found = kind.model_validate_json(file.read_bytes())
         except (OSError, ValidationError):
             return None
+        self._used.add(file)
+        return found
 
     def keep(self, name: str, key: Any, piece: BaseModel) -> None:
         """Write a piece, whole or not at all.
@@ -60,12 +68,26 @@ class Parts:
             DatasetError: The folder cannot be written.
         """
         if self.folder is not None:
-            write_text(self._file(self.folder, name, key), piece.model_dump_json())
+            file = self._file(self.folder, name, key)
+            write_text(file, json.dumps(piece.model_dump(mode="json"), ensure_ascii=False))
+            self._used.add(file)
+
+    def finish(self) -> None:
+        """Remove the pieces that were kept or found: the run is complete. Those of other runs stay."""
+        self._remove(self._used)
 
     def clear(self) -> None:
-        """Remove all pieces: the run is complete, or is to start anew."""
+        """Remove all pieces, so that a run starts anew; whatever else lies in the folder stays."""
+        if self.folder is not None and self.folder.is_dir():
+            self._remove(file for file in self.folder.iterdir() if _PIECE.fullmatch(file.name))
+
+    def _remove(self, files: Iterable[Path]) -> None:
+        for file in list(files):
+            with contextlib.suppress(OSError):
+                file.unlink()
         if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # not empty, or not there
+                self.folder.rmdir()
 
     @staticmethod
     def _file(folder: Path, name: str, key: Any) -> Path:

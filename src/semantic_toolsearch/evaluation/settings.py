@@ -18,7 +18,7 @@ class RunSettings:
     Attributes:
         split: Split whose queries are asked: ``dev`` to choose settings on, ``test`` to report.
         most: Queries of each task at most, drawn with the seed; None for all.
-        seed: Of every draw and resampling.
+        seed: Of every draw and resampling; 0 or more.
         strict: Whether near copies of a gold tool count for nothing.
         rules: Whether the library's rules (exact names, band, confidence, cap) stand between ranker and figures.
         embedder: Embedding model of the arms that name none.
@@ -48,6 +48,7 @@ class RunSettings:
     def __post_init__(self) -> None:
         for name, value, least in (
             ("most", self.most, 1),
+            ("seed", self.seed, 0),
             ("probes", self.probes, 0),
             ("strangers", self.strangers, 0),
             *(("sizes", size, 2) for size in self.sizes),

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 from semantic_toolsearch.errors import ToolSearchError
 from semantic_toolsearch.evaluation.answers import Arm, PreparedArm
-from semantic_toolsearch.evaluation.arms.models import named_embedder
+from semantic_toolsearch.evaluation.arms.models import model_code, named_embedder
 from semantic_toolsearch.evaluation.costs.conversations import conversation_costs
 from semantic_toolsearch.evaluation.costs.sizes import size_curve
 from semantic_toolsearch.evaluation.files import write_results
+from semantic_toolsearch.evaluation.measuring.collecting import FAULTS, reason_of
 from semantic_toolsearch.evaluation.parts import Parts
 from semantic_toolsearch.evaluation.report.details import TaskDetails
 from semantic_toolsearch.evaluation.report.drilldown import task_details
 from semantic_toolsearch.evaluation.report.html import to_html
 from semantic_toolsearch.evaluation.report.markdown import to_markdown
 from semantic_toolsearch.evaluation.results import Evaluation, TaskResult
-from semantic_toolsearch.evaluation.running import Step, Watch, run_tasks, task_key
+from semantic_toolsearch.evaluation.running import Step, Watch, arm_key, run_tasks, task_key
 from semantic_toolsearch.evaluation.settings import RunSettings
 from semantic_toolsearch.evaluation.writing import write_text
 
@@ -48,10 +49,12 @@ class Suite:
     Attributes:
         evaluation: The figures.
         details: Queries to look at, with their texts, which belong to the datasets and are no part of the figures.
+        missing: What was asked for and could not be measured, and why.
     """
 
     evaluation: Evaluation
     details: tuple[TaskDetails, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def write(self, folder: str | Path) -> Path:
         """Write ``results.json``, ``report.md`` and the page ``report.html``, and return the page's path.
@@ -87,8 +90,11 @@ def run_suite(
 
     Raises:
         DatasetError: A dataset cannot be used; names file and line.
+        ConfigError: Conversations are wanted, and there is no such embedding model.
     """
     settings = settings or RunSettings()
+    if settings.conversations:
+        named_embedder(settings.embedder)
     parts = parts or Parts(None)
     explained: list[TaskDetails] = []
     kept: dict[str, Dataset] = {}
@@ -102,14 +108,33 @@ def run_suite(
             kept["conversations"] = _larger(kept.get("conversations"), dataset)
 
     evaluation = run_tasks(sources, arms, settings, parts=parts, watch=watch, after_task=keep)
-    costs = Evaluation()
+    missing: list[str] = []
+    curve = held = Evaluation()
     if "sizes" in kept:
-        costs = _sizes(kept["sizes"], arms, settings, parts, watch)
+        curve = _or_none(
+            "no figures by catalog size",
+            lambda: _sizes(kept["sizes"], arms, settings, parts, watch),
+            missing,
+        )
     if "conversations" in kept:
-        held = _conversations(kept["conversations"], settings, parts, watch)
-        costs = costs.model_copy(update={"conversations": held.conversations})
-    whole = evaluation.model_copy(update={"sizes": costs.sizes, "conversations": costs.conversations})
-    return Suite(whole, tuple(explained))
+        held = _or_none(
+            "no conversations",
+            lambda: _conversations(kept["conversations"], settings, parts, watch),
+            missing,
+        )
+    elif settings.conversations:
+        missing.append(f"There are no conversations: each dataset has more than {MOST_IN_AGENT:,} tools.")
+    whole = evaluation.model_copy(update={"sizes": curve.sizes, "conversations": held.conversations})
+    return Suite(whole, tuple(explained), tuple(missing))
+
+
+def _or_none(what: str, make: Callable[[], Evaluation], missing: list[str]) -> Evaluation:
+    """What is made; nothing, and a reason, where it cannot be: the figures so far are worth more than the rest."""
+    try:
+        return make()
+    except FAULTS as fault:
+        missing.append(f"There are {what}: {reason_of(fault)}")
+        return Evaluation()
 
 
 def _details(
@@ -125,7 +150,8 @@ def _details(
     name = f"{dataset.name}--details"
     key = {
         **task_key(dataset, settings),
-        "arms": [arm.arm for arm in result.arms if arm.failed is None],
+        "arms": [arm_key(arm) for arm in arms],
+        "failed": [arm.arm for arm in result.arms if arm.failed is not None],
         "most": most,
     }
     found = parts.find(name, key, TaskDetails)
@@ -150,7 +176,7 @@ def _sizes(
 ) -> Evaluation:
     """The curve of the arms that cost nothing to ask."""
     free = [arm for arm in arms if arm.ranks and arm.how in _FREE]
-    key = {**task_key(dataset, settings), "arms": [arm.name for arm in free], "sizes": settings.sizes}
+    key = {**task_key(dataset, settings), "arms": [arm_key(arm) for arm in free], "sizes": settings.sizes}
 
     def made() -> Evaluation:
         curve = size_curve(
@@ -166,7 +192,8 @@ def _sizes(
 
 
 def _conversations(dataset: Dataset, settings: RunSettings, parts: Parts, watch: Watch) -> Evaluation:
-    key = {**task_key(dataset, settings), "turns": settings.conversations}
+    code = model_code(settings.embedder)
+    key = {**task_key(dataset, settings), "turns": settings.conversations, "code": code}
 
     def made() -> Evaluation:
         held = conversation_costs(

@@ -11,7 +11,7 @@ import typer
 
 from semantic_toolsearch.cli.evaluation.progress import watching
 from semantic_toolsearch.cli.options import AsJson
-from semantic_toolsearch.cli.output import console, plain, print_json, warn
+from semantic_toolsearch.cli.output import console, plain, print_json, prints_aside, warn
 from semantic_toolsearch.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from semantic_toolsearch.evaluation.data.sources import DatasetSource
     from semantic_toolsearch.evaluation.settings import RunSettings
 
-__all__ = ["FAILED_ARM", "run"]
+__all__ = ["FAILED_ARM", "INTERRUPTED", "run"]
 
 FAILED_ARM: Final = 1
-"""Exit code where an arm has no figures on some dataset."""
+"""Exit code where an arm has no figures on some dataset, or something else that was asked for is missing."""
+
+INTERRUPTED: Final = 130
+"""Exit code of a run that was interrupted from the keyboard, as shells have it."""
 
 _DEFAULT: Final = "full,keyword,anthropic-bm25,bm25,semantic,hybrid"
 
@@ -120,7 +123,7 @@ def run(
 ) -> None:
     """Compare rankers and hosted searches; writes results.json, report.md and report.html.
 
-    Exit code: 0; 1 where an arm has no figures on some dataset; 2 on an error.
+    Exit code: 0; 1 where an arm has no figures on some dataset; 2 on an error; 130 when interrupted.
     """
     from semantic_toolsearch.evaluation.costs.conversations import LENGTHS
     from semantic_toolsearch.evaluation.costs.sizes import SIZES
@@ -129,6 +132,7 @@ def run(
     from semantic_toolsearch.evaluation.report.table import show
     from semantic_toolsearch.evaluation.settings import RunSettings
     from semantic_toolsearch.evaluation.suite import run_suite
+    from semantic_toolsearch.evaluation.writing import check_writable
 
     settings = RunSettings(
         split=split,
@@ -145,22 +149,32 @@ def run(
         if source.note:
             warn(source.note)
     names = [name.strip() for name in rankers.split(",") if name.strip()]
-    arms = _arms(names, settings, _Hosted(out / "responses", live, replay, hosted, address, concurrency))
+    target = out.absolute()  # a ranker may change the current folder
+    way = _Hosted(target / "responses", live, replay, hosted, address, concurrency)
+    with prints_aside():
+        arms = _arms(names, settings, way)
+    check_writable(target)
     if not yes and not _may_spend(arms, sources, settings):
         raise typer.Exit
-    parts = Parts(out / "parts")
+    parts = Parts(target / "parts")
     if fresh:
         parts.clear()
-    with watching() as watch:
-        suite = run_suite(sources, arms, settings, parts=parts, watch=watch, details=details)
-    suite.write(out)
-    parts.clear()
+    try:
+        with prints_aside(), watching() as watch:
+            suite = run_suite(sources, arms, settings, parts=parts, watch=watch, details=details)
+    except KeyboardInterrupt:
+        warn(f"interrupted; what was finished is kept in {out}, and the same command goes on from there.")
+        raise typer.Exit(INTERRUPTED) from None
+    suite.write(target)
+    parts.finish()
+    for reason in suite.missing:
+        warn(reason)
     if as_json:
         print_json(suite.evaluation.model_dump(mode="json"))
     else:
         show(suite.evaluation, console())
         console().print(plain(f"Wrote {out / 'results.json'}, report.md and report.html"))
-    if any(arm.failed is not None for task in suite.evaluation.tasks for arm in task.arms):
+    if suite.missing or any(arm.failed is not None for task in suite.evaluation.tasks for arm in task.arms):
         raise typer.Exit(FAILED_ARM)
 
 
