@@ -11,7 +11,7 @@ from semantic_toolsearch.errors import DatasetError
 from semantic_toolsearch.evaluation.data.lines import text_lines
 from semantic_toolsearch.names import nearest
 
-__all__ = ["HEADER", "Judgement", "read_judgements"]
+__all__ = ["HEADER", "MOST_GRADE", "Judgement", "read_judgements"]
 
 HEADER: Final = ("query-id", "tool-id", "grade")
 _COLUMNS: Final = (
@@ -19,6 +19,9 @@ _COLUMNS: Final = (
     frozenset({"tool-id", "corpus-id"}),
     frozenset({"grade", "score"}),
 )
+MOST_GRADE: Final = 1_000
+"""Measures keep a count for each grade up to the highest, so that one of millions would take minutes and gigabytes."""
+
 _GRADE = re.compile(r"\+?[0-9]{1,9}")
 
 
@@ -79,9 +82,11 @@ def read_judgements(
                 raise DatasetError(f"the {what} {each!r} is unknown.{hint}", path, line)
         if (first := seen.setdefault((query, tool), line)) != line:
             raise DatasetError(f"{tool!r} is judged for {query!r} on line {first} already.", path, line)
-        if not _GRADE.fullmatch(grade.strip()):
+        if not _GRADE.fullmatch(grade.strip()) or int(grade) > MOST_GRADE:
             raise DatasetError(
-                f"the grade {grade!r} is no whole number from 0 on (0: does not answer).", path, line
+                f"the grade {grade!r} is no whole number from 0 to {MOST_GRADE:,} (0: does not answer).",
+                path,
+                line,
             )
         yield Judgement(line, query, tool, int(grade))
     if not header:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from semantic_toolsearch.catalog import Catalog
+from semantic_toolsearch.cleaning import replace_surrogates
 from semantic_toolsearch.definitions import ToolDefinition
 from semantic_toolsearch.errors import DatasetError
 from semantic_toolsearch.evaluation.data.archives import unpacked
@@ -64,6 +65,9 @@ class DatasetSource:
             ConfigError: A package that it comes from is not installed (a ``MissingExtraError`` is another).
         """
         dataset = self.read()
+        if not dataset.tools:
+            why = next(iter(dataset.unusable.values()), "there are none")
+            raise DatasetError(f"{self.name}: no definition of a tool can be used: {why}.")
         return dataset if dataset.name == self.name else replace(dataset, name=self.name)
 
 
@@ -85,7 +89,7 @@ def find_datasets(specs: Sequence[str] = (), *, strict: bool = False) -> list[Da
     """
     found: dict[str, DatasetSource] = {}
     for spec in specs or ("own",):
-        for source in _sources(spec.strip(), strict):
+        for source in _named(spec.strip(), strict):
             found.setdefault(source.origin, source)
     counts = Counter(source.name for source in found.values())
     told = [
@@ -122,6 +126,22 @@ def _own() -> dict[str, Path]:
     return {folder.name: folder for place in _OWN if place.is_dir() for folder in _inside(place)}
 
 
+def _named(spec: str, strict: bool) -> list[DatasetSource]:
+    """The sources that a text means, by names that can be shown and written."""
+    try:
+        return [
+            replace(each, name=replace_surrogates(each.name)[0])  # a folder's name may be no UTF-8
+            for each in _sources(spec, strict)
+        ]
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # no rights, too long a name, ~ of nobody, a null character
+        reason = getattr(error, "strerror", None) or error
+        raise DatasetError(f"{spec[:200]!r} cannot be looked into: {reason}.") from error
+
+
 def _sources(spec: str, strict: bool) -> Iterator[DatasetSource]:
     if spec == "own":
         yield from _at(own_datasets(), strict)
@@ -144,7 +164,7 @@ def _sources(spec: str, strict: bool) -> Iterator[DatasetSource]:
 
 
 def _existing(path: Path, spec: str, own: dict[str, Path]) -> Path:
-    if path.is_dir():
+    if spec not in ("", "toolret:") and path.is_dir():  # of no name Path makes the current folder
         return path.resolve()
     similar = nearest(spec, ("own", "bfcl", *own))
     hint = f" Nearest: {', '.join(similar)}." if similar else ""

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from semantic_toolsearch.errors import DatasetError, MissingExtraError
+from semantic_toolsearch.evaluation.data.judgements import MOST_GRADE
 from semantic_toolsearch.evaluation.data.lines import Record, json_records
 from semantic_toolsearch.evaluation.data.toolret_tools import definition_of
 from semantic_toolsearch.evaluation.dataset import Dataset, Query, told_apart
@@ -197,8 +198,8 @@ def _labels(record: Record, readings: dict[str, Reading]) -> dict[str, int]:
             raise record.fault("'labels' is no list of objects with ids.")
         grade = label.get("relevance", 1)
         whole = isinstance(grade, int) or (isinstance(grade, float) and grade.is_integer())
-        if not whole or isinstance(grade, bool) or grade < 0:
-            raise record.fault(f"the relevance {grade!r} is no whole number from 0 on.")
+        if not whole or isinstance(grade, bool) or not 0 <= grade <= MOST_GRADE:
+            raise record.fault(f"the relevance {grade!r} is no whole number from 0 to {MOST_GRADE:,}.")
         if not grade:
             continue
         tool = label["id"]
