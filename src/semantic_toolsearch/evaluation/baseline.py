@@ -9,6 +9,7 @@ from semantic_toolsearch.errors import DatasetError
 from semantic_toolsearch.evaluation.compare import Comparison, compare
 from semantic_toolsearch.evaluation.files import read_results, write_results
 from semantic_toolsearch.evaluation.results import Evaluation, TaskResult
+from semantic_toolsearch.evaluation.writing import file_name
 
 __all__ = ["ARMS", "check_baselines", "write_baselines"]
 
@@ -17,7 +18,7 @@ ARMS: Final = ("keyword", "bm25", "semantic", "hybrid")
 
 
 def write_baselines(evaluation: Evaluation, folder: Path) -> list[Path]:
-    """Write one file a task, without what differs from machine to machine.
+    """Write one file a task, without what differs from machine to machine. Nothing is written where an arm has failed.
 
     Args:
         evaluation: The results.
@@ -27,8 +28,9 @@ def write_baselines(evaluation: Evaluation, folder: Path) -> list[Path]:
         The files.
 
     Raises:
-        DatasetError: A file cannot be written.
+        DatasetError: An arm has no figures, or a file cannot be written.
     """
+    _check_complete(evaluation)
     written = []
     for task in evaluation.tasks:
         arms = tuple(arm.model_copy(update={"times": {}}) for arm in task.arms)
@@ -40,7 +42,7 @@ def write_baselines(evaluation: Evaluation, folder: Path) -> list[Path]:
                 "times": {},
             }
         )
-        path = folder / f"{task.name}.json"
+        path = _file(folder, task)
         write_results(alone, path)
         written.append(path)
     return written
@@ -55,14 +57,31 @@ def check_baselines(evaluation: Evaluation, folder: Path, *, seed: int = 7) -> C
         seed: As for ``compare``.
 
     Raises:
-        DatasetError: A task has no baseline, or the file cannot be used; or as for ``compare``.
+        DatasetError: An arm has no figures, a task has no baseline, or the file cannot be used; or as for ``compare``.
     """
+    _check_complete(evaluation)
     older: list[TaskResult] = []
     for task in evaluation.tasks:
-        path = folder / f"{task.name}.json"
+        path = _file(folder, task)
         if not path.exists():
             raise DatasetError(
                 "there is no baseline; write it with `toolsearch eval baseline --write`.", path
             )
         older += read_results(path).tasks
     return compare(Evaluation(tasks=tuple(older)), evaluation, seed=seed)
+
+
+def _file(folder: Path, task: TaskResult) -> Path:
+    return folder / f"{file_name(task.name)}.json"
+
+
+def _check_complete(evaluation: Evaluation) -> None:
+    """Refuse what would hold fewer figures than it should: a check must not pass because an arm has failed.
+
+    Raises:
+        DatasetError: An arm has no figures.
+    """
+    for task in evaluation.tasks:
+        for arm in task.arms:
+            if arm.failed is not None:
+                raise DatasetError(f"{task.name}: {arm.arm} has failed: {arm.failed}")

@@ -55,10 +55,12 @@ class Comparison:
     Attributes:
         differences: One entry a task, arm and measure.
         notes: What could not be compared, and why.
+        lost: Tasks and arms that had figures before and have failed now.
     """
 
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
+    lost: tuple[tuple[str, str], ...] = ()
 
     @property
     def worse(self) -> tuple[Difference, ...]:
@@ -72,7 +74,11 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
-        return {"differences": [asdict(each) for each in self.differences], "notes": list(self.notes)}
+        return {
+            "differences": [asdict(each) for each in self.differences],
+            "notes": list(self.notes),
+            "lost": [{"task": task, "arm": arm} for task, arm in self.lost],
+        }
 
 
 def compare(
@@ -96,13 +102,14 @@ def compare(
         DatasetError: They have no task, or no arm with figures, in common.
     """
     notes: list[str] = []
+    lost: list[tuple[str, str]] = []
     differences: list[Difference] = []
     later = {task.name: task for task in after.tasks}
     for task in before.tasks:
         if task.name not in later:
             notes.append(f"{task.name} is in the first evaluation only.")
             continue
-        differences += _task(task, later[task.name], arms, seed, alpha, notes)
+        differences += _task(task, later[task.name], arms, seed, alpha, notes, lost)
     notes += [
         f"{name} is in the second evaluation only."
         for name in later
@@ -112,7 +119,7 @@ def compare(
         raise DatasetError(
             f"There is nothing to compare: no task and arm has figures in both. {' '.join(notes)}".strip()
         )
-    return Comparison(tuple(differences), tuple(notes))
+    return Comparison(tuple(differences), tuple(notes), tuple(lost))
 
 
 def _task(
@@ -122,6 +129,7 @@ def _task(
     seed: int,
     alpha: float,
     notes: list[str],
+    lost: list[tuple[str, str]],
 ) -> Iterator[Difference]:
     firsts, seconds = ({arm.arm: arm for arm in task.arms} for task in (one, other))
     pairs = arms if arms is not None else [(name, name) for name in firsts if name in seconds]
@@ -144,6 +152,8 @@ def _task(
         before, after = firsts[first], seconds[second]
         if failed := before.failed or after.failed:
             notes.append(f"{one.name}, {name}: an arm failed: {failed}")
+            if before.failed is None:
+                lost.append((one.name, name))
             continue
         yield from _arm(one, other, before, after, name, shared, seed, alpha)
 

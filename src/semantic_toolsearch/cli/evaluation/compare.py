@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["WORSE", "compare", "finish"]
 
 WORSE = 1
-"""Exit code where a measure dropped beyond noise."""
+"""Exit code where a measure dropped beyond noise, or all of an arm is gone."""
 
 
 def compare(
@@ -42,7 +42,7 @@ def compare(
 ) -> None:
     """Compare two evaluations query by query; differences carry a paired test.
 
-    Exit code: 0; 1 where a measure dropped beyond noise; 2 on an error.
+    Exit code: 0; 1 where a measure dropped beyond noise, or an arm has failed that had figures; 2 on an error.
     """
     from semantic_toolsearch.evaluation.compare import compare as compare_results
     from semantic_toolsearch.evaluation.files import read_results
@@ -55,13 +55,13 @@ def finish(comparison: Comparison, every: bool, as_json: bool) -> None:
     """Write a comparison to standard output.
 
     Raises:
-        typer.Exit: Something is worse; with the exit code ``WORSE``.
+        typer.Exit: Something is worse or lost; with the exit code ``WORSE``.
     """
     if as_json:
         print_json(comparison.as_dict())
     else:
         _show(console(), comparison, every)
-    if comparison.worse:
+    if comparison.worse or comparison.lost:
         raise typer.Exit(WORSE)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -13,10 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from semantic_toolsearch.errors import ConfigError
+from semantic_toolsearch.evaluation.writing import file_name
 
 __all__ = ["ResponseStore", "Stored", "store_path"]
 
-_PLAIN: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _ECHO: Final = "left out: the request's own tools, given back"
 
 
@@ -59,10 +57,7 @@ def store_path(folder: str | os.PathLike[str], arm: str, task: str) -> Path:
         arm: Name of the hosted search.
         task: Name of the dataset; one that no file can have is replaced by what is left of it and a hash.
     """
-    plain = _PLAIN.sub("_", task).strip("._")[:80]
-    if plain != task:
-        plain = f"{plain}-{hashlib.sha256(task.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-    return Path(folder, arm, f"{plain}.jsonl")
+    return Path(folder, arm, f"{file_name(task)}.jsonl")
 
 
 class ResponseStore:
