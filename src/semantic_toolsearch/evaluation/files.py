@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from semantic_toolsearch.errors import DatasetError
-from semantic_toolsearch.evaluation.results import FORMAT, Evaluation
+from semantic_toolsearch.evaluation.results import FORMAT, Evaluation, TaskResult
 from semantic_toolsearch.evaluation.writing import write_text
 
 __all__ = ["read_results", "without_queries", "without_times", "write_results"]
@@ -37,7 +37,7 @@ def read_results(path: str | os.PathLike[str]) -> Evaluation:
     except OSError as error:
         raise DatasetError(f"cannot be read: {error.strerror or error}.", path) from error
     try:
-        content = json.loads(data)
+        content = json.loads(data, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise DatasetError(
             f"is not JSON ({error}); give a file that `toolsearch eval run` wrote.", path
@@ -46,13 +46,35 @@ def read_results(path: str | os.PathLike[str]) -> Evaluation:
     if told != FORMAT:
         raise DatasetError(f"is no results file of the format {FORMAT!r}; it says {told!r}.", path)
     try:
-        return Evaluation.model_validate(content)
+        evaluation = Evaluation.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise DatasetError(
             f"is damaged at {where}: {first['msg']}. Run the evaluation again.", path
         ) from error
+    for task in evaluation.tasks:
+        if fault := _misfit(task):
+            raise DatasetError(f"is damaged at {task.name}: {fault}. Run the evaluation again.", path)
+    return evaluation
+
+
+def _misfit(task: TaskResult) -> str | None:
+    """What is said of queries or tools that are not there: somebody has edited the file."""
+    size = len(task.queries)
+    places = [row.gold + row.copies for row in task.queries]
+    for arm in task.arms:
+        for what, rows in (*arm.values.items(), ("ranked", arm.ranked), ("loaded", arm.loaded)):
+            if rows and size and len(rows) != size:
+                return f"{arm.arm} has {len(rows)} rows of {what} for {size} queries"
+        places += [*arm.ranked, *arm.loaded]
+    if any(not 0 <= place < task.tools for row in places for place in row):
+        return f"a place is none of the {task.tools} tools"
+    return None
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no figure")
 
 
 def without_queries(evaluation: Evaluation) -> Evaluation:
