@@ -218,7 +218,7 @@ def live_arm(
             raise ConfigError(f"{what} is at least {least}, not {value}.")
     if not timeout > 0:
         raise ConfigError(f"timeout is above 0 seconds, not {timeout}.")
-    address = (base_url or hosted.address).rstrip("/")
+    address = (hosted.address if base_url is None else base_url).rstrip("/")
     if urlsplit(address).scheme not in ("http", "https"):
         raise ConfigError("base_url is an address that begins with http:// or https://.")
     return HostedArm(
