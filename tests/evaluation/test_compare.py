@@ -108,10 +108,15 @@ def test_failed_arms_and_tasks_of_one_side_are_told():
 
 
 def test_a_baseline_is_written_without_times_and_holds(tmp_path):
-    timed = GOOD.model_copy(update={"times": {"seconds": 3.0}})
+    (task,) = GOOD.tasks
+    arms = (task.arms[0].model_copy(update={"times": {"p50_ms": 3.0}}),)
+    timed = GOOD.model_copy(
+        update={"times": {"seconds": 3.0}, "tasks": (task.model_copy(update={"arms": arms}),)}
+    )
     (path,) = write_baselines(timed, tmp_path)
     assert path.name == "numbers.json"
     assert read_results(path).times == {}
+    assert read_results(path).tasks[0].arms[0].times == {}
     assert check_baselines(GOOD, tmp_path).worse == ()
     assert check_baselines(WORSE, tmp_path).worse
 
@@ -119,3 +124,40 @@ def test_a_baseline_is_written_without_times_and_holds(tmp_path):
 def test_a_task_without_baseline_is_an_error_that_says_how_to_write_one(tmp_path):
     with pytest.raises(DatasetError, match=r"numbers\.json.*eval baseline --write"):
         check_baselines(GOOD, tmp_path)
+
+
+def test_measures_are_corrected_for_being_several_and_alpha_is_the_limit():
+    def after(measures, **options):
+        before, later = (
+            Evaluation(
+                tasks=(
+                    GOOD.tasks[0].model_copy(
+                        update={
+                            "arms": (ArmResult(arm="bm25", values=dict.fromkeys(measures, (*hits, 0.0))),),
+                        }
+                    ),
+                )
+            )
+            for hits in ([1.0] * 40, [0.0] * 6 + [1.0] * 34)
+        )
+        differences = compare(before, later, **options).differences
+        return [(each.p, each.verdict) for each in differences]
+
+    assert after(["MRR"]) == [(0.03125, "worse")]  # 2 of the 64 choices of six signs
+    assert after(["MRR", "hit@1"]) == [(0.0625, "same")] * 2
+    assert after(["MRR"], alpha=0.03) == [(0.03125, "same")]
+    assert after(["MRR", "hit@1"], alpha=0.07) == [(0.0625, "worse")] * 2
+
+
+def test_the_seed_is_that_of_the_resampling(tmp_path):
+    mixed = evaluation([0.01 * (place * 37 % 97) for place in range(40)])
+    one, other = (compare(GOOD, mixed, seed=seed).differences[0] for seed in (1, 2))
+    assert one == compare(GOOD, mixed, seed=1).differences[0]
+    assert (one.p, one.low) != (other.p, other.low)
+    write_baselines(GOOD, tmp_path)
+    assert check_baselines(mixed, tmp_path, seed=2).differences == (other,)
+
+
+def test_queries_that_only_the_second_has_are_told():
+    (note,) = compare(evaluation([1.0, 0.0]), evaluation([1.0, 0.0, 1.0])).notes
+    assert note == "numbers: 3 queries are in both, of 3 and 4."

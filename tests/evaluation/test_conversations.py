@@ -126,6 +126,13 @@ def test_s29_the_same_seed_gives_the_same_figures_and_another_one_others():
     assert first != other
 
 
+def test_s29_each_conversation_is_another_one():
+    options = {"lengths": (2,), "ways": [("anthropic", "reference")]}
+    (alone,), (together,) = (costs(kitchen(), conversations=number, **options) for number in (1, 3))
+    assert (alone.conversations, together.conversations) == (1, 3)
+    assert together.input_tokens != alone.input_tokens
+
+
 def test_s29_a_short_conversation_is_the_beginning_of_a_long_one(whole):
     short = costs(kitchen(), lengths=(5, 1, 5), conversations=1)
     assert table(short) == {key: each for key, each in whole.items() if key[2] != 20}

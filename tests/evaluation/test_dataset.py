@@ -84,6 +84,7 @@ def test_a_smaller_catalog_keeps_what_was_gold_as_never_to_be_found():
     assert smaller.gold_places("q1") == ()
     assert smaller.right_places("q2") == (1,)
     assert set(smaller.unusable) == {"gone", "t1", "t3"}
+    assert set(dataset().with_tools([0, 1, 2]).unusable) == {"gone"}  # the other one answers nothing
 
 
 def test_tools_of_one_name_are_told_apart_as_servers_would_tell_them():

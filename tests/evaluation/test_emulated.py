@@ -8,6 +8,7 @@ from arm_sets import answered, many_tools, names, twelve_tools
 from semantic_toolsearch import ToolDefinition
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.evaluation.answers import DEPTH
+from semantic_toolsearch.evaluation.arms import emulated as module
 from semantic_toolsearch.evaluation.arms.emulated import EmulatedArm
 from semantic_toolsearch.evaluation.arms.patterns import written_pattern
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
@@ -153,3 +154,11 @@ def test_s24_an_emulated_arm_finds_what_the_loopback_provider_finds(arm, search)
         assert [catalog.wire_names[place] for place in answer.ranked[:20]] == [each.name for each in twenty]
         some += len(found)
     assert some > 20
+
+
+@pytest.mark.parametrize("arm", [BM25, REGEX])
+def test_s24_as_many_tools_as_a_request_may_defer_are_taken(arm, monkeypatch):
+    monkeypatch.setattr(module, "MAX_DEFERRED", 5)
+    assert answered(arm, many_tools(5, "thing"))["q0"].failed is None
+    with pytest.raises(ConfigError, match="at most 5 deferred tools"):
+        arm.prepare(many_tools(6, "thing"))

@@ -161,6 +161,17 @@ def test_a_ranker_that_answers_now_and_then_is_asked_on():
     assert not any("not asked" in (answer.failed or "") for answer in answers)
 
 
+def test_a_ranker_that_fails_in_different_ways_is_asked_on():
+    class Moody(Fixed):
+        def rank(self, query, *, limit, visible=None):
+            super().rank(query, limit=limit, visible=visible)
+            raise (ValueError if len(self.asked) % 2 else KeyError)(query)
+
+    dataset, ranker = many_tools(3, *(f"query {place}" for place in range(GIVEN_UP + 5))), Moody(0.5)
+    assert all(answer.failed for answer in answered(local(ranker), dataset).values())
+    assert len(ranker.asked) == GIVEN_UP + 5 + 1
+
+
 def test_a_ranker_that_breaks_its_contract_is_named():
     class Wild:
         def rank(self, query, *, limit, visible=None):

@@ -100,6 +100,7 @@ def test_a_gold_tool_that_no_catalog_holds_stays_relevant():
     assert values["recall@5"] == (0.5,)
     assert values["complete@5"] == (0.0,)
     assert values["nDCG@10"][0] == pytest.approx(1 / (1 + 0.6309297535714575), abs=1e-9)
+    assert recall_at(dataset, {"q1": Answer(ranked=(0, 1))}, depth=2) == (0.5, 0.5)
     through_copy = judged({"q1": {"broken": 1}}, {"q1": {"t3": "broken"}}, unusable=["broken"])
     assert per_query(through_copy, {"q1": Answer(ranked=(3,))})["hit@1"] == (1.0,)
 

@@ -70,7 +70,7 @@ def test_s28_hidden_gold_strangers_and_bare_names_by_hand():
         "use fly": [1],
         "use run": [],
         "`pay`": [0, 1],
-        "`ship`": [0, 1],
+        "`ship`": [0],
     }
     others = [some_queries(a_dataset("fly", "run", "pay", name="air"), 5, 7), some_queries(dataset, 5, 7)]
     strangers = strangers_to(dataset, others)
@@ -91,3 +91,33 @@ def test_s28_a_query_whose_copy_has_a_namesake_is_no_stranger():
 def test_s28_a_large_catalog_is_asked_no_strangers():
     large = a_dataset(*(f"tool{number}" for number in range(500)))
     assert strangers_to(large, [some_queries(a_dataset("fly", name="air"), 5, 7)]) == []
+
+
+def test_s28_copies_are_hidden_with_the_gold_tools_they_stand_for():
+    dataset = replace(a_dataset("pay", "refund"), copies={"pay": {"refund": "pay"}})
+    found = {"use pay": [0, 1], "use refund": [0], "`pay`": [0], "`refund`": [1]}
+    figures = probe_figures(Scripted(found), dataset, [], most=5, seed=7)
+    assert figures["nothing_without_gold"] == 0.5  # the one without copies loads the other tool
+
+
+def test_s28_a_dataset_s_own_queries_are_no_strangers_to_it():
+    dataset = a_dataset("pay", "ship")
+    lost = replace(dataset, gold={**dataset.gold, "pay": {"gone": 1}}, unusable={"gone": "broken"})
+    assert strangers_to(lost, [some_queries(lost, 5, 7)]) == []
+
+
+def test_s28_probes_are_drawn_with_the_seed():
+    class Noting(Scripted):
+        def answers(self, queries, hidden=None):
+            self.asked = [*getattr(self, "asked", ()), *(query.text for query in queries)]
+            return super().answers(queries, hidden)
+
+    def asked(seed):
+        prepared = Noting({})
+        probe_figures(prepared, a_dataset(*(f"tool{number}" for number in range(40))), [], most=3, seed=seed)
+        return prepared.asked
+
+    assert [text[0] for text in asked(7)] == ["u"] * 3 + ["`"] * 3
+    assert asked(7) == asked(7)
+    assert set(asked(7)[:3]) != set(asked(8)[:3])
+    assert set(asked(7)[3:]) != set(asked(8)[3:])

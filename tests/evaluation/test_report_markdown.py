@@ -51,6 +51,17 @@ def test_the_overview_marks_the_best_and_the_beaten():
     assert home == ["home", "1,200", "4", "failed", "**80.0**", "43.2", ""]
 
 
+def test_an_arm_that_loads_every_tool_is_never_the_best_at_loading_all_gold():
+    evaluation = made_up()
+    everything = words(
+        arm="full", ranks=False, measures={}, returned={**words().returned, "size": 1_200.0, "complete": 1.0}
+    )
+    tasks = tuple(each.model_copy(update={"arms": (*each.arms, everything)}) for each in evaluation.tasks)
+    text = to_markdown(evaluation.model_copy(update={"tasks": tasks}))
+    office = cells(after(text, "### Queries that load all their gold tools, in percent"), "office")
+    assert office == ["office", "1,200", "4", "25.0", "**75.0**", "25.0", "60.0", "100.0"]
+
+
 def test_findings_say_who_wins_and_against_whom():
     text = to_markdown(made_up())
     assert "- meaning has the highest nDCG@10 on all 2 tasks.\n" in text

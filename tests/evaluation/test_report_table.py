@@ -75,6 +75,14 @@ def test_what_is_said_below_a_task():
     assert "openai-tool-search: the provider counted 4,321 input_tokens." in text
 
 
+def test_the_commonest_reasons_of_missing_answers_come_first():
+    reasons = ["rare", *["common"] * 2, *["usual"] * 3, "odd"]
+    failures = {f"q{place}": reason for place, reason in enumerate(reasons)}
+    task = made_up().tasks[0].model_copy(update={"arms": (words(failures=failures),)})
+    text = " ".join(shown(Evaluation(tasks=(task,))).split())
+    assert "count 0: usual (3); common (2); odd (1); 1 other reasons." in text
+
+
 def test_the_overview_stands_only_above_several_tasks():
     evaluation = made_up()
     assert "nDCG@10, in percent" in shown(evaluation)

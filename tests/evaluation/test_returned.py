@@ -70,3 +70,17 @@ def test_a_fault_is_no_decision_to_load_nothing():
 def test_no_answers_have_no_share():
     with pytest.raises(ValueError, match="at least one"):
         nothing_loaded([])
+
+
+def test_unanswerable_queries_are_no_part_of_the_other_figures():
+    dataset = judged({"q1": {"t0": 1}, "n1": {}, "q2": {"t1": 1}, "n2": {}})
+    answers = {"q1": Answer(returned=(0, 5)), "n1": Answer(returned=(0, 1, 2)), "q2": Answer()}
+    assert returned_figures(dataset, answers, TOKENS) == {
+        "size": 1,
+        "tokens": (10 + 60) / 2,
+        "precision": 0.25,
+        "recall": 0.5,
+        "complete": 0.5,
+        "empty": 0.5,
+        "nothing_loaded": 0.0,  # the one that is missing is a fault
+    }

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from semantic_toolsearch import Ranking, ToolDefinition
+from semantic_toolsearch.accounting import count_tokens
+from semantic_toolsearch.config import SearchConfig
 from semantic_toolsearch.errors import ConfigError, DatasetError
+from semantic_toolsearch.evaluation import running as module
 from semantic_toolsearch.evaluation.answers import Answer, Build
 from semantic_toolsearch.evaluation.arms.local import LocalArm
 from semantic_toolsearch.evaluation.arms.parsing import parse_arm
 from semantic_toolsearch.evaluation.data.sources import DatasetSource, find_datasets
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
 from semantic_toolsearch.evaluation.files import without_times
+from semantic_toolsearch.evaluation.measuring.significance import beats
 from semantic_toolsearch.evaluation.parts import Parts
 from semantic_toolsearch.evaluation.running import Step, run_tasks
 from semantic_toolsearch.evaluation.settings import RunSettings
@@ -66,10 +72,10 @@ class Crashing:
 class Asked:
     """An arm that counts what it is asked, finds the first tool for everything, and may be interrupted."""
 
-    how, ranks, hides, notes, build = "local", True, False, (), Build()
+    ranks, notes, build = True, (), Build()
 
-    def __init__(self, name, interrupted=False):
-        self.name, self.interrupted, self.count = name, interrupted, 0
+    def __init__(self, name, interrupted=False, how="local", hides=False):
+        self.name, self.interrupted, self.how, self.hides, self.count = name, interrupted, how, hides, 0
 
     def prepare(self, dataset):
         return self
@@ -83,6 +89,18 @@ class Asked:
 
     def explain(self, query, places):
         return []
+
+
+class Scripted(Asked):
+    """Answers each query as it is told."""
+
+    def __init__(self, name, found, **more):
+        super().__init__(name, **more)
+        self.found = found
+
+    def answers(self, queries, hidden=None):
+        self.count += len(queries)
+        yield from ((query, self.found[query.id]) for query in queries)
 
 
 def test_s23_one_run_over_the_twelve_tools_has_a_row_for_each_arm():
@@ -116,6 +134,66 @@ def test_figures_are_what_the_answers_say():
     assert arm.returned["nothing_loaded"] == 0.0
     assert [row.answerable for row in task.queries] == [True] * 4 + [False]
     assert [row.gold for row in task.queries] == [(0,), (1,), (2,), (3,), ()]
+
+
+def test_s27_s28_every_field_of_a_row_by_hand():
+    answers = {
+        "q0": Answer((1, 0, 2), (1, 0), 0.001, usage={"input_tokens": 10}),
+        "q1": Answer((1,), (1,), 0.003, usage={"input_tokens": 5, "output_tokens": 1}),
+        "q2": Answer(seconds=9.0, failed="answered 429"),
+        "q3": Answer((0, 1, 2, 3), (), 0.002),
+        "none": Answer((2,), (2,), 0.002),
+    }
+    schema = {
+        "type": "object",
+        "properties": {"text": {"type": "string", "description": "What to take. " * 9}},
+    }
+    tools = tuple(tool.model_copy(update={"parameters": schema}) for tool in ONE.tools)
+    full, scripted = (
+        run(replace(ONE, tools=tools), arms=["full", Scripted("scripted", answers)]).tasks[0].arms
+    )
+    assert scripted.ranked == ((1, 0, 2), (1,), (), (0, 1, 2, 3), (2,))
+    assert scripted.loaded == ((1, 0), (1,), (), (), (2,))
+    assert full.loaded == ()  # every tool for every query
+    assert scripted.values["MRR"] == (0.5, 1.0, 0.0, 0.25, 0.0)
+    assert scripted.recall_at == (0.25, 0.5, 0.5, *[0.75] * 17)
+    assert scripted.failures == {"q2": "answered 429"}
+    assert scripted.usage == {"input_tokens": 15, "output_tokens": 1}
+    assert (scripted.times["p50_ms"], scripted.times["p95_ms"]) == (2.0, 2.85)
+    assert {key: scripted.returned[key] for key in ("size", "precision", "recall", "empty")} == {
+        "size": 0.75,
+        "precision": 0.375,
+        "recall": 0.5,
+        "empty": 0.5,
+    }
+    assert full.returned["tokens"] > 4 * count_tokens(schema).tokens
+    assert scripted.returned["tokens"] == pytest.approx(full.returned["tokens"] * 3 / 4 / 4, rel=0.02)
+
+
+def test_a_task_s_tokens_are_those_of_all_tools_in_full():
+    (task,) = run(ONE, arms=["full"]).tasks
+    assert task.full_tokens == task.arms[0].returned["tokens"]
+
+
+def test_draws_and_probes_are_as_many_as_the_settings_say():
+    def asked(**changes):
+        arm = Asked("arm", hides=True)
+        (task, _) = run(ONE, TWO, arms=[arm], settings=RunSettings(**changes)).tasks
+        return arm.count, [row.id for row in task.queries]
+
+    assert asked(probes=0, strangers=0)[0] == 5 + 4
+    assert asked(probes=2, strangers=0)[0] == 5 + 4 + 2 * (2 + 2)
+    assert asked(probes=0, strangers=1)[0] == 5 + 4 + 1 + 1
+    drawn = {tuple(asked(most=2, probes=0, strangers=0, seed=seed)[1]) for seed in range(6)}
+    assert len(drawn) > 1
+    assert {len(each) for each in drawn} == {2}
+
+
+def test_letters_are_drawn_with_the_seed(monkeypatch):
+    seeds = []
+    monkeypatch.setattr(module, "beats", lambda *given, seed: seeds.append(seed) or beats(*given, seed=seed))
+    run(ONE, arms=["bm25"], settings=RunSettings(seed=11))
+    assert seeds == [11]
 
 
 def test_rows_hold_where_gold_tools_and_their_copies_lie():
@@ -189,6 +267,20 @@ def test_another_seed_or_other_tools_are_another_run(tmp_path):
     assert arm.count == 3 * len(ONE.queries)
 
 
+def test_a_live_arm_is_another_and_its_failures_are_asked_again(tmp_path):
+    parts = Parts(tmp_path / "parts")
+    answers = {query.id: Answer((0,), (0,)) for query in ONE.queries}
+    arms = [Scripted("arm", answers), Scripted("arm", answers, how="live")]
+    for arm in arms:
+        for _ in range(2):
+            run(ONE, arms=[arm], parts=parts)
+        assert arm.count == len(ONE.queries)
+    failing = Scripted("failing", {**answers, "q0": Answer(failed="answered 429")}, how="live")
+    for _ in range(2):
+        run(ONE, arms=[failing], parts=parts)
+    assert failing.count == 2 * len(ONE.queries)
+
+
 def test_an_arm_that_failed_is_tried_again(tmp_path):
     parts = Parts(tmp_path / "parts")
     assert run(ONE, arms=[LocalArm("x", lambda c: Crashing(c))], parts=parts).tasks[0].arms[0].failed
@@ -217,3 +309,13 @@ def test_the_watcher_is_told_what_is_done():
 def test_numbers_out_of_range_are_refused(changes):
     with pytest.raises(ConfigError, match="must be at least"):
         RunSettings(**changes)
+
+
+def test_what_figures_depend_on_is_part_of_what_finished_pieces_are_kept_under():
+    usual = RunSettings().of_one_arm()
+    changes = (
+        *({"split": "dev"}, {"most": 5}, {"seed": 8}, {"strict": True}, {"rules": False}, {"probes": 1}),
+        *({"embedder": "other"}, {"strangers": 1}, {"config": SearchConfig(band=0.9)}),
+    )
+    assert all(RunSettings(**each).of_one_arm() != usual for each in changes)
+    assert RunSettings(sizes=(50,), conversations=(1,)).of_one_arm() == usual

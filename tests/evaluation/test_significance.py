@@ -163,3 +163,28 @@ def test_holm_corrects_by_hand():
     assert holm([0.02, 0.005, 0.04, 0.011]) == pytest.approx([0.04, 0.02, 0.04, 0.033])
     assert holm([0.5, 0.6]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+def test_rounding_breaks_no_tie():
+    # In another order the same four numbers have another sum, by one unit in the last place.
+    assert paired_test([1 / 3, 0.1, 0.3, 0.1], [0.0] * 4, seed=SEED).p == 2 / 16
+
+
+def test_wins_need_a_p_below_alpha():
+    def won(differing, **options):
+        arms = {"a": {"m": [1.0] * differing + [0.5] * 9}, "b": {"m": [0.0] * differing + [0.5] * 9}}
+        return bool(beats(arms, ["m"], seed=SEED, **options)["a"]["m"])
+
+    assert not won(5)  # p = 2 / 32
+    assert won(6)  # p = 2 / 64
+    assert not won(6, alpha=2 / 64)
+    assert won(5, alpha=0.07)
+
+
+def test_another_seed_draws_other_signs_and_other_samples():
+    first, second = np.random.default_rng(14).random((2, 60)).tolist()
+    one, other = (paired_test(first, second, seed=seed) for seed in (1, 2))
+    assert one.difference == other.difference
+    assert one.p == pytest.approx(other.p, abs=0.03)
+    assert one.p != other.p
+    assert (one.low, one.high) != (other.low, other.high)

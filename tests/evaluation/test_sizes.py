@@ -48,6 +48,14 @@ class Watching:
         return prepared
 
 
+class Noting(Watching):
+    """The same without a look at what is alive, which takes long."""
+
+    def prepare(self, dataset):
+        self.seen.append((len(dataset.tools), dataset))
+        return Prepared(dataset)
+
+
 class Prepared:
     build = Build()
 
@@ -250,3 +258,51 @@ def test_progress_counts_arms_over_catalogs():
 def test_a_curve_of_nothing_is_an_error_of_the_caller(wrong):
     with pytest.raises(ConfigError, match="at least"):
         curve(kitchen(), [BM25], **wrong)
+
+
+def test_queries_and_catalogs_are_drawn_with_the_seed():
+    def seen(dataset, seed):
+        arm = Noting()
+        curve(dataset, [arm], sizes=(6,), queries=5, seed=seed)
+        return [([query.id for query in part.queries], part.ids) for _, part in arm.seen]
+
+    dataset = market(24)
+    one, other = ([each for asked, _ in seen(dataset, seed) for each in asked] for seed in (7, 8))
+    assert one == sorted(one)
+    assert len(one) == len(other) == 5
+    assert one != other
+    same, turned = (seen(dataset.only(dataset.queries[:5]), seed) for seed in (7, 8))
+    assert [asked for asked, _ in same] == [asked for asked, _ in turned]
+    assert [ids for _, ids in same] != [ids for _, ids in turned]
+
+
+def test_groups_are_filled_and_each_has_an_order_of_its_own():
+    groups = groups_of(market(40), market(40).queries[:9], room=4, seed=7)
+    assert [len(group.queries) for group in groups] == [4, 4, 1]
+    shared = set(groups[0].order[4:]) & set(groups[1].order[4:])
+    orders = [[place for place in group.order if place in shared] for group in groups[:2]]
+    assert orders[0] != orders[1]
+
+
+def test_copies_count_as_room_that_a_query_takes():
+    texts, gold = {"q": "quiet music", "plain": "a taxi"}, {"q": ("play_music",), "plain": ("call_taxi",)}
+    copies = {"q": dict.fromkeys(("bake_bread", "order_flour"), "play_music")}
+    dataset = kitchen(queries=texts.items(), gold=gold, copies=copies)
+    assert [each.queries for each in curve(dataset, [BM25], sizes=(4, None))] == [1, 1]
+    assert [each.queries for each in curve(dataset, [BM25], sizes=(6, None))] == [2, 2]
+
+
+def test_means_are_over_queries_and_tokens_over_catalogs_however_uneven_the_groups():
+    dataset, arm = market(50), Noting()
+    (result,) = curve(dataset, [arm], sizes=(8,), queries=9)
+    parts = [part for _, part in arm.seen]
+    assert [len(part.queries) for part in parts] == [4, 4, 1]
+    ranks = []
+    for part in parts:
+        for query, answer in Prepared(part).answers(part.queries):
+            (place,) = part.gold_places(query.id)
+            ranks.append(answer.ranked.index(place) + 1)
+    assert result.arms["watching"]["MRR"] == pytest.approx(sum(1 / rank for rank in ranks) / 9, abs=1e-6)
+    counts = [tokens_by_mode(part.catalog, CHARACTERS)["stub"] for part in parts]
+    assert result.tokens["stub"] == pytest.approx(sum(counts) / 3, abs=0.051)
+    assert len(set(counts)) > 1

@@ -129,6 +129,7 @@ def test_queries_are_sorted_along_each_axis():
         ("create an invoice", False),
         ("create invoice for ACME", True),
         ("recreate invoices", False),
+        ("create invoices", False),
         ("is the weather now fine", True),
         ("how is the weather", False),
     ],
@@ -213,3 +214,11 @@ def test_s28_other_parts_are_no_languages(parts):
 def test_s28_languages_that_the_dataset_says_come_before_its_parts():
     slices = with_parts(("de", "en"), ("fr", None))
     assert [row.get("language") for row in slices.values()] == ["en", None]
+
+
+def test_a_gold_tool_that_no_catalog_holds_is_one_of_several():
+    known = a_dataset()
+    dataset = Dataset(
+        "one", known.tools, known.ids, (Query("q", "x"),), {"q": {"a": 1, "gone": 1}}, unusable=known.unusable
+    )
+    assert query_slices(dataset)["q"]["gold tools"] == "2+"
