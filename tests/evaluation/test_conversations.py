@@ -94,6 +94,12 @@ def test_s29_our_searches_answer_the_same_whatever_carries_them(whole):
 def test_s29_a_tool_that_no_search_finds_costs_the_answer_in_every_client_mode():
     texts = {"known": "quiet music", "lost": "zebra quokka"}
     dataset = kitchen(queries=texts.items(), gold={"known": ("play_music",), "lost": ("bake_bread",)})
+    options = {"conversations": 1, "ways": [("anthropic", "reference")]}
+    by_seed = [costs(dataset, lengths=(1, 2), seed=seed, **options) for seed in (7, 8)]
+    assert [[each.answered for each in row] for row in by_seed] == [
+        [1, 0.5],
+        [0, 0.5],
+    ]  # a share of what was asked
     rows = table(costs(dataset, lengths=(2,)))
     for (_, mode, _), each in rows.items():
         assert each.answered == (0.5 if mode in CLIENT or (each.api, mode) == ("anthropic", "hosted") else 1)

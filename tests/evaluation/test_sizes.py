@@ -8,6 +8,7 @@ import weakref
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from itertools import pairwise
+from statistics import fmean
 
 import pytest
 from kitchen import kitchen, market
@@ -293,16 +294,18 @@ def test_copies_count_as_room_that_a_query_takes():
 
 
 def test_means_are_over_queries_and_tokens_over_catalogs_however_uneven_the_groups():
-    dataset, arm = market(50), Noting()
+    arm, same = Noting(), market(50)  # one text for all queries: ids alone decide about ranks
+    dataset = changed(same, queries=tuple(changed(query, text="stall") for query in same.queries))
     (result,) = curve(dataset, [arm], sizes=(8,), queries=9)
     parts = [part for _, part in arm.seen]
     assert [len(part.queries) for part in parts] == [4, 4, 1]
-    ranks = []
+    shares = []
     for part in parts:
-        for query, answer in Prepared(part).answers(part.queries):
-            (place,) = part.gold_places(query.id)
-            ranks.append(answer.ranked.index(place) + 1)
-    assert result.arms["watching"]["MRR"] == pytest.approx(sum(1 / rank for rank in ranks) / 9, abs=1e-6)
+        ranked = {query.id: answer.ranked for query, answer in Prepared(part).answers(part.queries)}
+        shares.append([1 / (1 + ranked[each].index(part.gold_places(each)[0])) for each in ranked])
+    together = fmean([share for each in shares for share in each])
+    assert result.arms["watching"]["MRR"] == pytest.approx(together, abs=1e-6)
+    assert together != pytest.approx(fmean(map(fmean, shares)), abs=0.01)
     counts = [tokens_by_mode(part.catalog, CHARACTERS)["stub"] for part in parts]
     assert result.tokens["stub"] == pytest.approx(sum(counts) / 3, abs=0.051)
     assert len(set(counts)) > 1
