@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -225,14 +226,12 @@ def _arm(
         return bare.model_copy(update={"failed": reason, "failures": failures, "notes": arm.notes}), None
     returned = {**returned_figures(dataset, answers, tokens), **probes}
     listed = all(len(answer.returned) < len(dataset.tools) for answer in answers.values())
-    notes = _once_each(
-        note for answer in answers.values() for note in answer.notes if not note.startswith(SEARCHED)
-    )
+    said = (note for answer in answers.values() for note in answer.notes if not note.startswith(SEARCHED))
     build = prepared.build
     result = bare.model_copy(
         update={
             **(_rank_figures(dataset, answers, slices) if arm.ranks else {}),
-            "notes": (*arm.notes, *notes),
+            "notes": (*arm.notes, *_once_each(said, len(answers))),
             "failures": failures,
             "returned": _each_rounded(returned),
             "loaded": tuple(answer.returned for answer in answers.values()) if listed else (),
@@ -265,10 +264,11 @@ def _rank_figures(
     }
 
 
-def _once_each(notes: Iterable[str]) -> Iterator[str]:
-    """Each note once; of notes that say something else for every query, a few, and how many there are."""
-    told = dict.fromkeys(map(one_line, notes))
-    yield from islice(told, _MOST_NOTES)
+def _once_each(notes: Iterable[str], queries: int) -> Iterator[str]:
+    """Each note once, with its number of queries; of notes that differ from query to query, a few and a count."""
+    told = Counter(map(one_line, notes))
+    for note, count in islice(told.items(), _MOST_NOTES):
+        yield f"{note} ({count:,} of {queries:,} queries)"
     if len(told) > _MOST_NOTES:
         yield f"... and {len(told) - _MOST_NOTES:,} more notes about single queries"
 

@@ -9,8 +9,15 @@ import typer
 
 from semantic_toolsearch.cli.inputs import read_sources, tell_quarantined
 from semantic_toolsearch.cli.options import AsJson, McpCommands
-from semantic_toolsearch.cli.output import console, embedding_progress, print_json, waiting, warn
-from semantic_toolsearch.errors import ConfigError
+from semantic_toolsearch.cli.output import (
+    console,
+    embedding_progress,
+    print_json,
+    prints_aside,
+    waiting,
+    warn,
+)
+from semantic_toolsearch.errors import ConfigError, RankerError, ToolSearchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,12 +111,14 @@ def _ranker(name: str | None) -> Any:
         return name
     from semantic_toolsearch.evaluation.arms.import_paths import imported
 
-    return imported(name)
+    with prints_aside():
+        return imported(name)
 
 
 def _mined(
     files: Sequence[str], commands: Sequence[str], ranker: Any, phrasings: Sequence[Phrasing], name: str
 ) -> MineReport:
+    from semantic_toolsearch.evaluation.measuring.collecting import FAULTS, reason_of
     from semantic_toolsearch.evaluation.mining.mine import mine as mine_phrasings
     from semantic_toolsearch.evaluation.mining.mine import phrasing_dataset
     from semantic_toolsearch.toolsearch import ToolSearch
@@ -118,10 +127,15 @@ def _mined(
     tell_quarantined(tools.report)
     dataset, unlabelled = phrasing_dataset(tools.catalog, phrasings, name)
     search: ToolSearch = ToolSearch(tools.catalog, ranker=ranker)
-    with embedding_progress("Embedding tools") as progress:
-        search.prepare(progress)
-    with waiting("Asking"):
-        report = mine_phrasings(search, dataset, unlabelled=unlabelled)
+    try:
+        with prints_aside(), embedding_progress("Embedding tools") as progress:
+            search.prepare(progress)
+        with prints_aside(), waiting("Asking"):
+            report = mine_phrasings(search, dataset, unlabelled=unlabelled)
+    except FAULTS as fault:
+        if isinstance(fault, ToolSearchError) or ranker is None or isinstance(ranker, str):
+            raise
+        raise RankerError(f"The ranker has failed: {reason_of(fault)}") from fault  # anybody's code
     for note in report.notes:
         warn(note)
     return report

@@ -107,7 +107,9 @@ class LocalArm:
                 catalog, ReciprocalRankFusion(snapshot.words, retriever.ranker), retriever.config
             )
         prepared = PreparedSearch(retriever, rules=self.rules, patterns=self.ranker == "regex")
-        prepared.warm_up()
+        degraded = prepared.warm_up()
+        if degraded is not None and isinstance(self.ranker, str):
+            raise EmbedderError(f"No query can be embedded: {degraded}")
         stats = search.stats()
         prepared.build = Build(time.perf_counter() - start, stats.embedded, stats.from_cache)
         return prepared
@@ -132,12 +134,16 @@ class PreparedSearch:
         self._judge = self._by_rules if rules else self._by_ranker
         self._written = written_pattern if patterns else str
 
-    def warm_up(self) -> None:
-        """Ask one query whose answer is of no interest, and whose fault the real ones will show again."""
+    def warm_up(self) -> str | None:
+        """Ask one query whose answer is of no interest, and whose fault the real ones will show again.
+
+        Returns:
+            Why the answer is not by the arm's own means, or None.
+        """
         try:
-            self._judge(_WARM_UP, None, DEPTH)
+            return self._judge(_WARM_UP, None, DEPTH).degraded
         except FAULTS:
-            return
+            return None
 
     def answers(
         self, queries: Sequence[Query], hidden: Mapping[str, Collection[int]] | None = None
