@@ -64,9 +64,14 @@ def _misfit(task: TaskResult) -> str | None:
     size = len(task.queries)
     places = [row.gold + row.copies for row in task.queries]
     for arm in task.arms:
-        for what, rows in (*arm.values.items(), ("ranked", arm.ranked), ("loaded", arm.loaded)):
-            if rows and size and len(rows) != size:
-                return f"{arm.arm} has {len(rows)} rows of {what} for {size} queries"
+        counts = {what: len(rows) for what, rows in arm.values.items()}
+        counts |= {
+            "ranked": len(arm.ranked) or size,
+            "loaded": len(arm.loaded) or size,
+        }  # each may be left out
+        for what, count in counts.items():
+            if size and count != size:
+                return f"{arm.arm} has {count} rows of {what} for {size} queries"
         places += [*arm.ranked, *arm.loaded]
     if any(not 0 <= place < task.tools for row in places for place in row):
         return f"a place is none of the {task.tools} tools"
