@@ -154,7 +154,7 @@ def run(
     with prints_aside():
         arms = _arms(names, settings, way)
     check_writable(target)
-    if not yes and not _may_spend(arms, sources, settings):
+    if not _may_spend(arms, sources, settings, agreed=yes):
         raise typer.Exit
     parts = Parts(target / "parts")
     if fresh:
@@ -220,8 +220,10 @@ def _arms(names: Sequence[str], settings: RunSettings, hosted: _Hosted) -> list[
     return arms
 
 
-def _may_spend(arms: Sequence[Arm], sources: Sequence[DatasetSource], settings: RunSettings) -> bool:
-    """Whether nothing is to be paid, or the user agrees to what it will be.
+def _may_spend(
+    arms: Sequence[Arm], sources: Sequence[DatasetSource], settings: RunSettings, *, agreed: bool
+) -> bool:
+    """Show what is to be paid, if anything, and tell whether the user agrees to it.
 
     Raises:
         ConfigError: Nobody is there to agree.
@@ -237,6 +239,8 @@ def _may_spend(arms: Sequence[Arm], sources: Sequence[DatasetSource], settings: 
     if not expected.requests:
         return True
     console(err=True).print(str(expected), markup=False)
+    if agreed:
+        return True
     if not sys.stdin.isatty():
         raise ConfigError("Live arms send requests that cost money: say --yes, or --offline to emulate them.")
     return typer.confirm("Send these requests?")

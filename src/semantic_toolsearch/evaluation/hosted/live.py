@@ -150,7 +150,9 @@ class HostedArm:
             max_retries=self._max_retries,
         )
         with client:
-            yield Access(client, provider.load_sdk(), key, self._timeout, self._max_retries)
+            # At an address of the user's own the environment's key is not sent, but a proxy may hold it and repeat it.
+            secret = self._key or os.environ.get(self.hosted.key_variable) or key
+            yield Access(client, provider.load_sdk(), secret, self._timeout, self._max_retries)
 
     @property
     def _foreign(self) -> bool:
