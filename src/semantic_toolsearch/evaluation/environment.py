@@ -1,15 +1,20 @@
-"""Nothing in; the versions that figures depend on, and the memory that this process has taken, out."""
+"""Nothing in; versions that figures depend on, packages that are missing, and the memory taken so far, out."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import platform
 import sys
 from typing import Final
 
 from semantic_toolsearch import __version__
+from semantic_toolsearch.errors import MissingExtraError
 
-__all__ = ["peak_mb", "versions"]
+__all__ = ["NEEDED_FOR", "check_installed", "peak_mb", "versions"]
+
+NEEDED_FOR: Final = {"ir_measures": "Measuring rankings", "matplotlib": "Drawing plots"}
+"""Packages of the extra ``eval``, and what needs them."""
 
 _PACKAGES: Final = (
     "numpy",
@@ -42,3 +47,17 @@ def peak_mb() -> float:
         return 0.0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / 1e6 if sys.platform == "darwin" else peak * 1_024 / 1e6)
+
+
+def check_installed(*packages: str) -> None:
+    """Say that a package of the extra ``eval`` is missing before work is done that would be in vain.
+
+    Args:
+        packages: Names as they are imported; keys of ``NEEDED_FOR``.
+
+    Raises:
+        MissingExtraError: One is not installed.
+    """
+    for package in packages:
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtraError(NEEDED_FOR[package], "eval")

@@ -13,7 +13,7 @@ from semantic_toolsearch.accounting.catalogs import tool_costs
 from semantic_toolsearch.accounting.counting import default_counter
 from semantic_toolsearch.evaluation.answers import SEARCHED, Answer, Arm, PreparedArm
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
-from semantic_toolsearch.evaluation.environment import peak_mb, versions
+from semantic_toolsearch.evaluation.environment import check_installed, peak_mb, versions
 from semantic_toolsearch.evaluation.measuring.collecting import (
     FAULTS,
     all_failed,
@@ -97,8 +97,11 @@ def run_tasks(
 
     Raises:
         DatasetError: A dataset cannot be used; names file and line.
+        MissingExtraError: ir-measures is not installed, and an arm ranks.
     """
     started = time.perf_counter()
+    if any(arm.ranks for arm in arms):
+        check_installed("ir_measures")
     strangers = [
         some_queries(_loaded(source, settings, watch), settings.strangers, settings.seed)
         for source in sources

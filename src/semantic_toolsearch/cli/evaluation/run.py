@@ -128,12 +128,14 @@ def run(
     from semantic_toolsearch.evaluation.costs.conversations import LENGTHS
     from semantic_toolsearch.evaluation.costs.sizes import SIZES
     from semantic_toolsearch.evaluation.data.sources import find_datasets
+    from semantic_toolsearch.evaluation.environment import check_installed
     from semantic_toolsearch.evaluation.parts import Parts
     from semantic_toolsearch.evaluation.report.table import show
     from semantic_toolsearch.evaluation.settings import RunSettings
     from semantic_toolsearch.evaluation.suite import run_suite
     from semantic_toolsearch.evaluation.writing import check_writable
 
+    check_installed("ir_measures", "matplotlib")
     settings = RunSettings(
         split=split,
         most=queries or None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from semantic_toolsearch.cleaning import replace_surrogates
+from semantic_toolsearch.cleaning import clean_prose
 from semantic_toolsearch.errors import ToolSearchError
 from semantic_toolsearch.evaluation.answers import Answer
 
@@ -62,8 +62,8 @@ def reason_of(fault: BaseException) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text of foreign code as results can hold it: one line of bounded length, without halves of characters."""
-    line = " ".join(replace_surrogates(text[: 2 * _LONGEST_REASON])[0].split())
+    """A text of foreign code as results and terminals can hold it: one line, bounded, without hidden characters."""
+    line = " ".join(clean_prose(text[: 2 * _LONGEST_REASON])[0].split())
     return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]} [...]"
 
 

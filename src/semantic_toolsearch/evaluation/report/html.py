@@ -14,6 +14,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any, Final
 
+from semantic_toolsearch.cleaning import clean_prose
 from semantic_toolsearch.evaluation.report.details import TaskDetails
 from semantic_toolsearch.evaluation.report.drilldown import DECISIVE
 from semantic_toolsearch.evaluation.report.grids import Legend, legend
@@ -73,7 +74,7 @@ def to_html(evaluation: Evaluation, details: Sequence[TaskDetails] = (), *, titl
         for name, value in counted(evaluation, shared)
     )
     script = _asset("report.js")
-    return Template(_asset("report.html")).substitute(
+    page = Template(_asset("report.html")).substitute(
         title=escaped(title or "Evaluation of tool search"),
         script_hash=f"sha256-{base64.b64encode(hashlib.sha256(_between_tags(script)).digest()).decode()}",
         css=_asset("report.css"),
@@ -85,6 +86,7 @@ def to_html(evaluation: Evaluation, details: Sequence[TaskDetails] = (), *, titl
         footer=escaped(f"semantic_toolsearch {evaluation.versions.get('semantic_toolsearch', '')}"),
         data=_data(details, shared, evaluation) if sections["queries"] else "",
     )
+    return clean_prose(page)[0]  # names and texts of others may hold what turns the text around it
 
 
 def _data(details: Sequence[TaskDetails], shared: Legend, evaluation: Evaluation) -> str:
