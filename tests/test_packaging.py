@@ -33,7 +33,7 @@ def wheel(tmp_path_factory):
     return built
 
 
-def test_the_wheel_has_the_model_its_licence_and_the_types(wheel):
+def test_the_wheel_has_the_model_its_licence_the_types_and_the_own_datasets(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     package = "semantic_toolsearch"
@@ -41,6 +41,8 @@ def test_the_wheel_has_the_model_its_licence_and_the_types(wheel):
     for file in ("model.onnx", "tokenizer.json", "manifest.json", "LICENSE", "NOTICE", "README.md"):
         assert f"{model}/{file}" in names
     assert f"{package}/py.typed" in names
+    for file in ("report/report.html", "report/report.css", "report/report.js", "datasets/library/qrels.tsv"):
+        assert f"{package}/evaluation/{file}" in names
     outside = {name.split("/")[0] for name in names} - {package}
     assert all(name.endswith(".dist-info") for name in outside)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -169,3 +170,116 @@ def test_a_report_goes_into_a_page_of_other_text_and_a_summary_holds_no_query(to
     refused = toolsearch("eval", "report", str(results), "--into", str(page))
     assert refused.exit_code == 2
     assert "<!-- results: begin -->" in refused.stderr
+
+
+RANKER = """
+from semantic_toolsearch import Ranking
+
+class Loud:
+    def __init__(self, catalog):
+        print("made")
+
+    def rank(self, query, *, limit, visible=None):
+        print("asked", query)
+        return Ranking([0], [1.0])
+
+class Stops(Loud):
+    def rank(self, query, *, limit, visible=None):
+        raise KeyboardInterrupt
+
+class Crashes(Loud):
+    def __init__(self, catalog):
+        raise KeyError("no such\\nluck")
+
+class Exits(Loud):
+    def __init__(self, catalog):
+        raise SystemExit(7)
+"""
+
+
+@pytest.fixture
+def own_rankers(tmp_path, monkeypatch):
+    (tmp_path / "own_loud.py").write_text(RANKER, encoding="utf-8")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    yield
+    sys.modules.pop("own_loud", None)
+
+
+@pytest.mark.usefixtures("own_rankers")
+def test_what_a_ranker_prints_stands_in_no_json(toolsearch, folder):
+    result = run(toolsearch, folder, "--json", arms="own_loud:Loud")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["tasks"][0]["arms"][0]["arm"] == "own_loud:Loud"
+    assert "asked" in result.stderr
+
+
+@pytest.mark.usefixtures("own_rankers")
+def test_s30_an_interrupted_run_says_where_it_goes_on(toolsearch, folder):
+    stopped = run(toolsearch, folder, arms="keyword,own_loud:Stops")
+    assert stopped.exit_code == 130
+    assert "the same command goes on from there" in stopped.stderr
+    assert [path.name.partition(".")[0] for path in (folder / "out" / "parts").iterdir()] == [
+        "library--keyword"
+    ]
+
+
+@pytest.mark.usefixtures("own_rankers")
+@pytest.mark.parametrize("ranker", ["Crashes", "Exits"])
+def test_s31_mining_with_a_ranker_that_fails_is_one_line(toolsearch, folder, ranker):
+    (folder / "tools.json").write_text('[{"name": "create_refund"}]', encoding="utf-8")
+    (folder / "said.txt").write_text("money back -> create_refund\n", encoding="utf-8")
+    words = ("eval", "mine", "--catalog", folder / "tools.json", "--queries", folder / "said.txt")
+    failed = toolsearch(*words, "--ranker", f"own_loud:{ranker}")
+    assert failed.exit_code == 2
+    assert failed.stderr.startswith("toolsearch: The ranker has failed: ")
+    loud = toolsearch(*words, "--ranker", "own_loud:Loud", "--json")
+    assert json.loads(loud.stdout)["tools"]
+
+
+@pytest.mark.parametrize("package", ["ir_measures", "matplotlib"])
+def test_a_missing_extra_is_told_before_work_is_done(toolsearch, folder, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    result = run(toolsearch, folder)
+    assert result.exit_code == 2
+    assert "pip install 'semantic-toolsearch[eval]'" in result.stderr
+    assert "keyword" not in result.stderr
+    assert not (folder / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_work_is_done(toolsearch, folder):
+    (folder / "out").write_text("a file", encoding="utf-8")
+    result = run(toolsearch, folder)
+    assert result.exit_code == 2
+    assert "cannot be written" in result.stderr
+    assert "keyword" not in result.stderr
+
+
+def test_what_live_arms_take_is_shown_where_nobody_is_asked_too(toolsearch, folder, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    result = run(
+        toolsearch, folder, "--live", "--yes", "--base-url", "http://127.0.0.1:9", arms="anthropic-bm25"
+    )
+    assert result.exit_code == 1, result.output
+    assert "31 requests" in result.stderr
+    (arm,) = read_results(folder / "out" / "results.json").tasks[0].arms
+    assert "no connection" in arm.failed
+
+
+def test_an_address_that_is_empty_is_no_address(toolsearch, folder, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    result = run(toolsearch, folder, "--live", "--yes", "--base-url", "", arms="anthropic-bm25")
+    assert result.exit_code == 2
+    assert "base_url is an address" in result.stderr
+
+
+def test_figures_that_are_missing_are_told_and_the_rest_is_written(toolsearch, folder):
+    data = folder / "nothing_fits"
+    data.mkdir()
+    (data / "tools.jsonl").write_text('{"id": "a", "name": "paint"}\n', encoding="utf-8")
+    query = '{"id": "q", "text": "sing", "answerable": false}\n'
+    (data / "queries.jsonl").write_text(query, encoding="utf-8")
+    (data / "qrels.tsv").write_text("query-id\ttool-id\tgrade\n", encoding="utf-8")
+    result = run(toolsearch, folder, "--sizes", data=str(data))
+    assert result.exit_code == 1
+    assert "There are no figures by catalog size" in result.stderr
+    assert read_results(folder / "out" / "results.json").tasks[0].arms[0].failed is None

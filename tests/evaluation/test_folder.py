@@ -227,6 +227,12 @@ FAULTS = {
         3,
         "line 2 already",
     ),
+    "grade in the millions": (
+        "qrels.tsv",
+        "query-id\ttool-id\tgrade\nq1\tcal/add\t9999999\n",
+        2,
+        "from 0 to 1,000",
+    ),
     "unanswerable": ("qrels.tsv", "query-id\ttool-id\tgrade\nq3\tcal/add\t1\n", 2, "'answerable': false"),
     "lenient grade": (
         "qrels_lenient.tsv",

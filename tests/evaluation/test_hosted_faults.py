@@ -296,3 +296,15 @@ def test_replay_without_a_store_has_failed_not_raised(name, tmp_path):
     answers = asked(live_arm(name, store=tmp_path / "nowhere", replay=True), shop())
     assert {each.failed for each in answers.values()} == {"not stored"}
     assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_a_proxy_that_repeats_the_key_of_the_environment_has_it_written_nowhere(name, tmp_path, monkeypatch):
+    monkeypatch.setenv(HOSTED[name].key_variable, KEY)
+    with LoopbackProvider(lambda view: Status(401, f"{KEY} is no key")) as server:
+        address = f"{server.url}/v1" if name.startswith("openai") else server.url
+        arm = live_arm(name, store=tmp_path, base_url=address, max_retries=0)
+        answers = asked(arm, shop())
+        assert not any(KEY in str(exchange.headers) for exchange in server.exchanges)
+    assert {each.failed for each in answers.values()} == {"HTTP 401: [key] is no key"}
+    assert not any(KEY in path.read_text("utf-8") for path in tmp_path.rglob("*.jsonl"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 import tarfile
 from pathlib import Path
 
@@ -157,3 +158,37 @@ def test_own_sets_that_were_left_out_of_an_installation_are_missed_only_when_ask
     assert [source.name for source in find_datasets([str(write_folder(tmp_path / "set"))])] == ["set"]
     with pytest.raises(DatasetError, match="install the package again"):
         find_datasets(["own"])
+
+
+@pytest.mark.parametrize(
+    "spec", ["", "toolret:", "x" * 5_000, "x" * 5_000 + "+y", "~nobody_of_this_name/x", "a\0b"]
+)
+def test_s26_what_cannot_even_be_looked_for_is_one_error(spec, tmp_path, monkeypatch):
+    write_folder(tmp_path / "set")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DatasetError, match="cannot be looked into|is no dataset"):
+        find_datasets([spec])
+
+
+def test_a_folder_without_rights_is_named(tmp_path, monkeypatch):
+    def refuse(folder):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(DatasetError, match="cannot be looked into: Permission denied"):
+        find_datasets([str(tmp_path)])
+
+
+def test_a_set_without_a_usable_tool_says_why(tmp_path):
+    tools = [{"id": "a", "name": "x", "unusable": "its server is down"}]
+    write_folder(tmp_path / "set", tools=tools, queries=[{"id": "q", "text": "x"}], qrels=[("q", "a", 1)])
+    (source,) = find_datasets([str(tmp_path / "set")])
+    with pytest.raises(DatasetError, match="no definition of a tool can be used: its server is down"):
+        source.load()
+
+
+@pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="names of files are always Unicode there")
+def test_a_name_that_is_no_unicode_can_be_shown_and_written(tmp_path):
+    folder = write_folder(Path(os.fsdecode(os.fsencode(tmp_path) + b"/set\xff")))
+    (source,) = find_datasets([str(folder)])
+    assert source.name == source.load().name == "set\ufffd"
