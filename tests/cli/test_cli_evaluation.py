@@ -255,14 +255,17 @@ def test_a_folder_that_cannot_be_written_is_told_before_work_is_done(toolsearch,
 
 
 def test_what_live_arms_take_is_shown_where_nobody_is_asked_too(toolsearch, folder, monkeypatch):
+    from semantic_toolsearch.testing.loopback import LoopbackProvider, Status
+
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
-    result = run(
-        toolsearch, folder, "--live", "--yes", "--base-url", "http://127.0.0.1:9", arms="anthropic-bm25"
-    )
+    with LoopbackProvider(lambda view: Status(401, "not you")) as server:
+        options = ("--live", "--yes", "--base-url", server.url)
+        result = run(toolsearch, folder, *options, arms="keyword,anthropic-bm25")
     assert result.exit_code == 1, result.output
-    assert "31 requests" in result.stderr
-    (arm,) = read_results(folder / "out" / "results.json").tasks[0].arms
-    assert "no connection" in arm.failed
+    assert result.stderr.index("input tokens") < result.stderr.index("library: anthropic-bm25 (31 queries)")
+    keyword, hosted = read_results(folder / "out" / "results.json").tasks[0].arms
+    assert hosted.failed == "HTTP 401: not you"
+    assert keyword.failed is None
 
 
 def test_an_address_that_is_empty_is_no_address(toolsearch, folder, monkeypatch):

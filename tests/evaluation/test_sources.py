@@ -166,7 +166,7 @@ def test_own_sets_that_were_left_out_of_an_installation_are_missed_only_when_ask
 def test_s26_what_cannot_even_be_looked_for_is_one_error(spec, tmp_path, monkeypatch):
     write_folder(tmp_path / "set")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DatasetError, match="cannot be looked into|is no dataset"):
+    with pytest.raises(DatasetError, match=r"cannot be looked into|is no dataset that is known"):
         find_datasets([spec])
 
 

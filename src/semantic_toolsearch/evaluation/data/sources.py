@@ -164,11 +164,16 @@ def _sources(spec: str, strict: bool) -> Iterator[DatasetSource]:
 
 
 def _existing(path: Path, spec: str, own: dict[str, Path]) -> Path:
-    if spec not in ("", "toolret:") and path.is_dir():  # of no name Path makes the current folder
+    nameless = spec in ("", "toolret:")  # of which Path makes the current folder
+    if not nameless and path.is_dir():
         return path.resolve()
     similar = nearest(spec, ("own", "bfcl", *own))
     hint = f" Nearest: {', '.join(similar)}." if similar else ""
-    what = "is a file, and no folder" if path.exists() else "is no dataset that is known, and no folder"
+    what = (
+        "is a file, and no folder"
+        if path.exists() and not nameless
+        else "is no dataset that is known, and no folder"
+    )
     raise DatasetError(f"{spec!r} {what}.{hint} Data can be:\n{FORMS}")
 
 
