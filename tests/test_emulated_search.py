@@ -27,7 +27,7 @@ WORDS = ["mail", "send", "read", "inbox", "Hotel", "bookRoom", "air_quality", "s
 
 
 def some_texts(count=60, seed=1):
-    draw = random.Random(seed)  # noqa: S311 - no secret
+    draw = random.Random(seed)
     return [
         searched_texts(
             "_".join(draw.choices(WORDS, k=2)),

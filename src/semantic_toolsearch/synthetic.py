@@ -103,7 +103,7 @@ def synthetic_tools(number: int) -> list[dict[str, Any]]:
     most = len(_SERVERS) * len(_VERBS) * len(_THINGS) * len(_WAYS)
     if not 0 <= number <= most:
         raise ValueError(f"{number} synthetic tools were asked for; there are 0 to {most:,}.")
-    random = Random(20_240_601)  # noqa: S311 - repeatable on purpose, guards nothing
+    random = Random(20_240_601)
     tools: list[dict[str, Any]] = []
     taken = set()
     while len(tools) < number:
@@ -118,7 +118,7 @@ def synthetic_tools(number: int) -> list[dict[str, Any]]:
 
 def synthetic_queries(number: int) -> list[str]:
     """Return needs as people put them, in the words of the synthetic tools; no two are the same."""
-    random = Random(7)  # noqa: S311 - as above
+    random = Random(7)
     queries: dict[str, None] = {}
     while len(queries) < number:
         need = random.choice(_NEEDS).format(

@@ -421,7 +421,7 @@ def test_bc26_bc27_names_are_legal_and_lead_back_also_inside_of_namespaces():
     tools = [tool(name, server) for server in ("s", "Böse Server!", None) for name in [*names, "tool_search"]]
     expected = None
     for seed in range(4):
-        random.Random(seed).shuffle(tools)  # noqa: S311 - an order, no secret
+        random.Random(seed).shuffle(tools)
         request = request_of(tools, "hosted")
         rendered = render(request)
         assert validate("responses", rendered) == ()

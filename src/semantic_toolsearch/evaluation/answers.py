@@ -110,26 +110,32 @@ class PreparedArm(Protocol):
 
 
 class Arm(Protocol):
-    """One way to search that is compared with others.
-
-    Attributes:
-        name: As tables show it; unique in a run.
-        how: See ``How``.
-        ranks: Whether it shows an order. One that does not is measured by what it returned alone.
-        hides: Whether tools can be hidden from single queries, which measures what is loaded when nothing fits.
-        notes: What must be said beside its figures, a sentence each.
-    """
+    """One way to search that is compared with others."""
 
     @property
-    def name(self) -> str: ...  # noqa: D102 - see the class
+    def name(self) -> str:
+        """As tables show it; unique in a run."""
+        ...
+
     @property
-    def how(self) -> How: ...  # noqa: D102 - see the class
+    def how(self) -> How:
+        """Where its answers come from."""
+        ...
+
     @property
-    def ranks(self) -> bool: ...  # noqa: D102 - see the class
+    def ranks(self) -> bool:
+        """Whether it shows an order; one that does not is measured by what it returned alone."""
+        ...
+
     @property
-    def hides(self) -> bool: ...  # noqa: D102 - see the class
+    def hides(self) -> bool:
+        """Whether tools can be hidden from single queries, to measure what is loaded when nothing fits."""
+        ...
+
     @property
-    def notes(self) -> tuple[str, ...]: ...  # noqa: D102 - see the class
+    def notes(self) -> tuple[str, ...]:
+        """What must be said beside its figures, a sentence each."""
+        ...
 
     def prepare(self, dataset: Dataset) -> PreparedArm:
         """Build what answering needs.

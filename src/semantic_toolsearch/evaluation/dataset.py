@@ -187,7 +187,7 @@ def drawn(items: Sequence[Item], most: int, seed: int) -> Sequence[Item]:
     """
     if len(items) <= most:
         return items
-    return [items[place] for place in sorted(random.Random(seed).sample(range(len(items)), most))]  # noqa: S311 - no secret
+    return [items[place] for place in sorted(random.Random(seed).sample(range(len(items)), most))]
 
 
 def told_apart(tools: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:

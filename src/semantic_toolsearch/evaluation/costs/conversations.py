@@ -124,8 +124,7 @@ def conversation_costs(
         raise ConfigError("Conversations need at least one length, and every number must be at least 1.")
     counter = counter or default_counter()
     asked = [
-        _needs(dataset, max(lengths), random.Random(f"{seed} {number}"))  # noqa: S311 - no secret
-        for number in range(conversations)
+        _needs(dataset, max(lengths), random.Random(f"{seed} {number}")) for number in range(conversations)
     ]
     settings = (config or SearchConfig()).but(threshold=1)
     search = ToolSearch(dataset.catalog, ranker=ranker, embedder=embedder, cache=cache, config=settings)

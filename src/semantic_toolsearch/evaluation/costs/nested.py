@@ -53,6 +53,6 @@ def groups_of(dataset: Dataset, queries: Sequence[Query], room: int, seed: int) 
     groups = []
     for number, (members, right) in enumerate(filled):
         others = [place for place in range(len(dataset.tools)) if place not in right]
-        random.Random(f"{seed} {number}").shuffle(others)  # noqa: S311 - no secret
+        random.Random(f"{seed} {number}").shuffle(others)
         groups.append(Group(tuple(members), (*right, *others)))
     return groups

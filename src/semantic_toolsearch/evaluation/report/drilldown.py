@@ -64,7 +64,7 @@ def task_details(
     telling = [query for query in queries if _tells(result, arms, rows[query.id])]
     told = {query.id for query in telling}
     others = [query for query in queries if query.id not in told]
-    rng = random.Random(seed)  # noqa: S311 - no secret
+    rng = random.Random(seed)
     order = [*_in_turn(telling, rng), *_in_turn(others, rng)]
     chosen = [_query(dataset, result, arms, prepared, query, rows[query.id]) for query in order[:most]]
     places = sorted({place for query in chosen for place in _mentioned(query)})
