@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+PACKED_MODELS = {"toolsearch-small": 25_000_000}
+"""Models that the wheel holds, and the most bytes that one may load."""
 
 SEARCH = """
 import sys
@@ -33,13 +37,26 @@ def wheel(tmp_path_factory):
     return built
 
 
-def test_the_wheel_has_the_model_its_licence_the_types_and_the_own_datasets(wheel):
+def test_the_wheel_has_the_models_whole_and_without_their_recipes(wheel):
+    folder = "semantic_toolsearch/models/"
+    with zipfile.ZipFile(wheel) as archive:
+        sizes = {entry.filename: entry.file_size for entry in archive.infolist() if folder in entry.filename}
+        listed = {
+            name: json.loads(archive.read(f"{folder}{name}/manifest.json"))["files"] for name in PACKED_MODELS
+        }
+    papers = ("manifest.json", "LICENSE", "NOTICE", "README.md")
+    assert set(sizes) == {f"{folder}{name}/{file}" for name in listed for file in (*listed[name], *papers)}
+    for name, files in listed.items():
+        assert {file: sizes[f"{folder}{name}/{file}"] for file in files} == {
+            file: stated["bytes"] for file, stated in files.items()
+        }
+        assert sum(stated["bytes"] for stated in files.values()) <= PACKED_MODELS[name]
+
+
+def test_the_wheel_has_the_types_and_the_own_datasets(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     package = "semantic_toolsearch"
-    model = f"{package}/models/minilm-l6"
-    for file in ("model.onnx", "tokenizer.json", "manifest.json", "LICENSE", "NOTICE", "README.md"):
-        assert f"{model}/{file}" in names
     assert f"{package}/py.typed" in names
     for file in ("report/report.html", "report/report.css", "report/report.js", "datasets/library/qrels.tsv"):
         assert f"{package}/evaluation/{file}" in names

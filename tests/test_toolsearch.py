@@ -116,7 +116,7 @@ def test_s18_another_embedder_is_one_argument():
     search = hashed(embedder=embedder)
     assert shown(search.search("Look up a reader"))[0] == "find_reader"
     assert (embedder.documents, embedder.queries) == (len(LIB), 1)
-    assert names(ToolSearch(LIB, embedder="minilm-l6", ranker="bm25").search("fees")) == ["fee-report"]
+    assert names(ToolSearch(LIB, embedder="small", ranker="bm25").search("fees")) == ["fee-report"]
 
 
 class NoRanker:
@@ -130,7 +130,7 @@ class NoRanker:
         ({"ranker": NoRanker()}, "NoRanker"),
         ({"ranker": NoRanker}, "NoRanker"),
         ({"ranker": 5}, "int"),
-        ({"embedder": "no-such-model"}, "minilm-l6"),
+        ({"embedder": "no-such-model"}, "toolsearch-small"),
         ({"embedder": object()}, "encode_document"),
         ({"config": {"band": 0.4}}, "SearchConfig"),
         ({"config": "everruns"}, "SearchConfig"),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from semantic_toolsearch.embedding import OnnxEmbedder as OnnxEmbedder
     from semantic_toolsearch.embedding import OpenAICompatibleEmbedder as OpenAICompatibleEmbedder
     from semantic_toolsearch.embedding import SentenceTransformerEmbedder as SentenceTransformerEmbedder
+    from semantic_toolsearch.embedding import StaticEmbedder as StaticEmbedder
     from semantic_toolsearch.errors import ConfigError as ConfigError
     from semantic_toolsearch.errors import ToolSearchError as ToolSearchError
     from semantic_toolsearch.exchange import ToolCall as ToolCall
@@ -61,6 +62,7 @@ _HOMES = {
     "SearchConfig": "config",
     "SearchResult": "results",
     "SentenceTransformerEmbedder": "embedding",
+    "StaticEmbedder": "embedding",
     "ToolDefinition": "definitions",
     "ToolSearch": "toolsearch",
     "ToolSearchError": "errors",

@@ -9,7 +9,7 @@ from semantic_toolsearch.asking import find
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.config import DEFAULT_THRESHOLD, SearchConfig
 from semantic_toolsearch.dense import Unavailable
-from semantic_toolsearch.embedding import EmbeddingCache, resolve_embedder
+from semantic_toolsearch.embedding import DEFAULT_MODEL, EmbeddingCache, resolve_embedder
 from semantic_toolsearch.embedding.cache import open_cache
 from semantic_toolsearch.errors import ConfigError, EmbedderError
 from semantic_toolsearch.results import Stats
@@ -44,8 +44,9 @@ class ToolSearch:
         ranker: ``hybrid`` (default), ``semantic``, ``bm25``, ``keyword``, ``regex``; an object with
             ``rank(query, *, limit, visible)``; or a callable that makes one from a ``Catalog``, and is
             called again for each replacement.
-        embedder: Name of a shipped model, or any ``Embedder``. When it fails, words alone decide, results say
-            so, and it is asked again later. A search waits for it, so a remote one needs its own timeout.
+        embedder: Name of a shipped model, ``small`` (default) or ``nano``, or any ``Embedder``. When it fails,
+            words alone decide, results say so, and it is asked again later. A search waits for it, so a
+            remote one needs its own timeout.
         config: The numbers of the rules; ``ranker`` wins over ``config.ranker``.
         cache: Where embeddings are kept between processes: None for the user's cache folder, a path for a
             file of your own, False for nowhere.
@@ -62,7 +63,7 @@ class ToolSearch:
         tools: Any = (),
         *,
         ranker: RankerSpec | None = None,
-        embedder: str | Embedder = "minilm-l6",
+        embedder: str | Embedder = DEFAULT_MODEL,
         config: SearchConfig | None = None,
         cache: EmbeddingCache | str | PathLike[str] | bool | None = None,
         strict: bool = False,
@@ -336,7 +337,7 @@ class ToolSearch:
         tools: Any = None,
         *,
         ranker: RankerSpec | None = None,
-        embedder: str | Embedder = "minilm-l6",
+        embedder: str | Embedder = DEFAULT_MODEL,
         config: SearchConfig | None = None,
         cache: EmbeddingCache | str | PathLike[str] | bool | None = None,
         strict: bool = False,

@@ -9,7 +9,7 @@ import pytest
 from arm_sets import ASKED, answered, names, twelve_tools
 
 from semantic_toolsearch import OnnxEmbedder, OpenAICompatibleEmbedder, SearchConfig
-from semantic_toolsearch.embedding import SHIPPED_MODELS
+from semantic_toolsearch.embedding import DEFAULT_MODEL
 from semantic_toolsearch.errors import ConfigError, EmbedderError, MissingExtraError
 from semantic_toolsearch.evaluation.answers import DEPTH
 from semantic_toolsearch.evaluation.arms.emulated import EmulatedArm
@@ -121,7 +121,8 @@ def test_s23_flat_bm25_ranks_as_the_textbook_does_when_it_is_alone():
 
 
 def test_arms_of_one_model_share_its_embedder():
-    arms = [parse_arm(spec) for spec in ("semantic", "hybrid", f"hybrid@{SHIPPED_MODELS[0]}", "rrf")]
+    named = (f"hybrid@{name}" for name in ("small", DEFAULT_MODEL))
+    arms = [parse_arm(spec) for spec in ("semantic", "hybrid", *named, "rrf")]
     assert isinstance(arms[0].embedder, OnnxEmbedder)
     assert len({id(arm.embedder) for arm in arms}) == 1
     others = [parse_arm(f"{name}@{HASHING}") for name in ("semantic", "hybrid")]
@@ -134,7 +135,7 @@ def test_the_default_model_is_of_arms_that_name_none():
     model = HashingEmbedder()
     assert parse_arm("hybrid", embedder=model).embedder is model
     assert isinstance(parse_arm("hybrid", embedder=HASHING).embedder, HashingEmbedder)
-    assert isinstance(parse_arm(f"hybrid@{SHIPPED_MODELS[0]}", embedder=model).embedder, OnnxEmbedder)
+    assert isinstance(parse_arm("hybrid@small", embedder=model).embedder, OnnxEmbedder)
 
 
 def test_an_endpoint_is_a_model():
@@ -179,11 +180,11 @@ def test_s13_a_ranker_by_import_path(own_module):
         ("anthropic_bm25", "Did you mean anthropic-bm25"),
         ("", "There is no arm ''. Write one of"),
         ("zzzz", "There is no arm 'zzzz'. Write one of"),
-        ("bm25@minilm-l6", "bm25 uses no embedding model; those that do are semantic, hybrid, rrf"),
-        ("full@minilm-l6", "full uses no embedding model"),
+        ("bm25@small", "bm25 uses no embedding model; those that do are semantic, hybrid, rrf"),
+        ("full@small", "full uses no embedding model"),
         ("anthropic-bm25@x", "anthropic-bm25 uses no embedding model"),
         ("hybrid@", "There is no embedding model ''"),
-        ("hybrid@minilm-16", "no embedding model 'minilm-16'. Did you mean minilm-l6? Write one of: minilm-l6"),
+        ("hybrid@smal", "no embedding model 'smal'. Did you mean small? Write one of: small"),
         ("hybrid@st:", "names no model; write st:FOLDER"),
         ("hybrid@openai:http://localhost/v1", "is incomplete; write openai:"),
         ("hybrid@openai:http://localhost/v1|", "is incomplete; write openai:"),
@@ -199,7 +200,7 @@ def test_s13_a_ranker_by_import_path(own_module):
         ("own_rankers:Alphabetic", "own_rankers has no Alphabetic; did you mean Alphabetical?"),
         ("own_rankers:Shelf.last", "own_rankers has no Shelf.last."),
         ("own_rankers:number", "own_rankers:number: A ranker needs a method rank"),
-        ("own_rankers:First@minilm-l6", "brings its own model; leave out @minilm-l6"),
+        ("own_rankers:First@small", "brings its own model; leave out @small"),
         ("hybrid@own_rankers:number", "own_rankers:number: an embedder must be"),
         ("hybrid@own_rankers:broken_model", "own_rankers:broken_model() failed with OSError: no such model"),
         ("hybrid@own_rankers:First", "own_rankers:First: an embedder must be"),
@@ -219,7 +220,9 @@ def test_every_form_is_listed_when_one_is_unknown():
     assert all(name in str(caught.value) for name in (*ARMS, "package.module:Name"))
     with pytest.raises(ConfigError) as caught:
         parse_arm("hybrid@zzzz")
-    assert all(form in str(caught.value) for form in ("minilm-l6", "st:", "openai:", "package.module:Name"))
+    assert all(
+        form in str(caught.value) for form in ("small", "nano", "st:", "openai:", "package.module:Name")
+    )
 
 
 def test_s25_openais_search_is_not_emulated():

@@ -13,9 +13,18 @@ from semantic_toolsearch.embedding.openai_compatible import OpenAICompatibleEmbe
 from semantic_toolsearch.embedding.protocol import Embedder, Matrix
 from semantic_toolsearch.embedding.resolve import resolve_embedder
 from semantic_toolsearch.embedding.sentence_transformer import SentenceTransformerEmbedder
-from semantic_toolsearch.embedding.shipped import SHIPPED_MODELS, shipped_model
+from semantic_toolsearch.embedding.shipped import (
+    DEFAULT_MODEL,
+    MODEL_NAMES,
+    SHIPPED_MODELS,
+    shipped_model,
+    shipped_name,
+)
+from semantic_toolsearch.embedding.static import StaticEmbedder
 
 __all__ = [
+    "DEFAULT_MODEL",
+    "MODEL_NAMES",
     "SHIPPED_MODELS",
     "Embedder",
     "EmbeddingCache",
@@ -24,9 +33,11 @@ __all__ = [
     "OnnxEmbedder",
     "OpenAICompatibleEmbedder",
     "SentenceTransformerEmbedder",
+    "StaticEmbedder",
     "checked",
     "embed_documents",
     "resolve_embedder",
     "shipped_model",
+    "shipped_name",
     "text_hash",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,7 +13,19 @@ from semantic_toolsearch.errors import EmbedderError
 FORMAT = 1
 MANIFEST = "manifest.json"
 MODEL = "model.onnx"
+VECTORS = "vectors.npy"
+SCALES = "scales.npy"
 TOKENIZER = "tokenizer.json"
+
+Kind: TypeAlias = Literal["onnx", "static"]
+
+FILES: Final[dict[Kind, tuple[str, ...]]] = {
+    "onnx": (MODEL, TOKENIZER),
+    "static": (VECTORS, SCALES, TOKENIZER),
+}
+"""What a folder of each kind holds beside its manifest."""
+
+_CLASSES: Final[dict[Kind, str]] = {"onnx": "OnnxEmbedder", "static": "StaticEmbedder"}
 
 
 class ModelFile(BaseModel):
@@ -31,6 +43,7 @@ class ModelManifest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     format: Literal[1]
+    kind: Kind = "onnx"
     id: Annotated[str, Field(min_length=1)]
     dimension: Annotated[int, Field(ge=1)]
     max_tokens: Annotated[int, Field(ge=3)]
@@ -41,12 +54,16 @@ class ModelManifest(BaseModel):
     files: dict[str, ModelFile]
 
 
-def read_manifest(folder: Path) -> ModelManifest:
+def read_manifest(folder: Path, kind: Kind | None = None) -> ModelManifest:
     """Read and validate a folder's manifest.
 
+    Args:
+        folder: The model folder.
+        kind: What the model must be; None for any kind.
+
     Raises:
-        EmbedderError: The folder or its manifest is missing, unreadable, of another format, or names no
-            model.
+        EmbedderError: The folder or its manifest is missing, unreadable, of another format or kind, or leaves
+            out a file that a model of its kind has.
     """
     path = folder / MANIFEST
     try:
@@ -54,7 +71,7 @@ def read_manifest(folder: Path) -> ModelManifest:
     except (OSError, UnicodeDecodeError) as error:
         raise EmbedderError(
             f"{folder} is no model folder: {MANIFEST} cannot be read ({error}). A model folder holds "
-            f"{MANIFEST}, {MODEL} and {TOKENIZER}."
+            f"{MANIFEST}, {TOKENIZER}, and {MODEL} or {VECTORS} and {SCALES}."
         ) from error
     try:
         manifest = ModelManifest.model_validate_json(text)
@@ -66,7 +83,11 @@ def read_manifest(folder: Path) -> ModelManifest:
             f"{path}: {where}: {first['msg']}, found {_short(first.get('input'))}.{hint} "
             f"Install the model again or export it anew."
         ) from error
-    if missing := [name for name in (MODEL, TOKENIZER) if name not in manifest.files]:
+    if kind not in (None, manifest.kind):
+        raise EmbedderError(
+            f"{path}: kind: the model is of kind {manifest.kind!r}; open it with {_CLASSES[manifest.kind]}."
+        )
+    if missing := [name for name in FILES[manifest.kind] if name not in manifest.files]:
         raise EmbedderError(f"{path}: files: {', '.join(missing)} is not listed. Export the model anew.")
     return manifest
 

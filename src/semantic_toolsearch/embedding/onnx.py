@@ -13,16 +13,13 @@ from semantic_toolsearch.embedding.checks import checked
 from semantic_toolsearch.embedding.protocol import Matrix
 from semantic_toolsearch.embedding.shipped import shipped_model
 from semantic_toolsearch.embedding.texts import as_texts
+from semantic_toolsearch.embedding.tokenizer_file import CHARACTERS_PER_TOKEN, open_tokenizer
 from semantic_toolsearch.errors import ConfigError, EmbedderError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 # model_folder is imported where it is used: building pydantic models is a tenth of this package's import.
-
-CHARACTERS_PER_TOKEN = 40
-"""Texts are cut at this many characters per allowed token before they are tokenised: far more than any real
-text has, so that a text of a megabyte costs no more than one of ten kilobytes."""
 
 BATCH_TOKENS = 256
 """Tokens of one run, padding included. Larger runs leave the processor's caches: at 8,192 tokens a run,
@@ -64,7 +61,7 @@ class OnnxEmbedder:
             if value < 1:
                 raise ConfigError(f"OnnxEmbedder: {name} must be at least 1, not {value!r}")
         self.folder = shipped_model() if folder is None else Path(folder)
-        self._manifest = read_manifest(self.folder)
+        self._manifest = read_manifest(self.folder, kind="onnx")
         self.id = f"{self._manifest.id}-{self._manifest.files[MODEL].sha256[:12]}"
         self.dimension = self._manifest.dimension
         self._threads = threads
@@ -106,7 +103,7 @@ class OnnxEmbedder:
                 vocabulary = read_verified(self.folder, self._manifest, TOKENIZER)
                 try:
                     self._loaded = (
-                        _tokenizer(vocabulary, self._manifest.max_tokens),
+                        open_tokenizer(vocabulary, self._manifest.max_tokens),
                         _session(model, self._threads),
                     )
                 except Exception as error:  # as above: the libraries' own exception types
@@ -115,15 +112,6 @@ class OnnxEmbedder:
                         f"version of onnxruntime or tokenizers."
                     ) from error
             return self._loaded
-
-
-def _tokenizer(vocabulary: bytes, max_tokens: int) -> Tokenizer:
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_buffer(vocabulary)
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(max_tokens)
-    return tokenizer
 
 
 def _session(model: bytes, threads: int) -> Any:

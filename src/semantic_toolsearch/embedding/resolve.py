@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from semantic_toolsearch.embedding.onnx import OnnxEmbedder
 from semantic_toolsearch.embedding.protocol import Embedder
-from semantic_toolsearch.embedding.shipped import SHIPPED_MODELS, shipped_model
+from semantic_toolsearch.embedding.shipped import DEFAULT_MODEL, shipped_choices, shipped_model, shipped_name
+from semantic_toolsearch.embedding.static import StaticEmbedder
 from semantic_toolsearch.errors import ConfigError
 
 
-def resolve_embedder(spec: str | Embedder = SHIPPED_MODELS[0]) -> Embedder:
+def resolve_embedder(spec: str | Embedder = DEFAULT_MODEL) -> Embedder:
     """Turn what a user may write for "embedder" into an embedder.
 
     Args:
-        spec: Name of a shipped model, or any object that follows `Embedder`; an object is returned as it is.
+        spec: Name of a shipped model (``small``, ``nano``, or its folder's name), or any object that follows
+            `Embedder`; an object is returned as it is.
 
     Returns:
         The embedder. Nothing is loaded yet.
 
     Raises:
         ConfigError: No shipped model has that name, or the object lacks part of the protocol.
-        EmbedderError: The shipped model is missing from this installation.
+        EmbedderError: The shipped model is missing from this installation, or its manifest is unusable.
     """
     if isinstance(spec, str):
-        if spec not in SHIPPED_MODELS:
+        if shipped_name(spec) is None:
             raise ConfigError(
-                f"no embedding model named {spec!r} is shipped; there is: {', '.join(SHIPPED_MODELS)}. "
+                f"no embedding model named {spec!r} is shipped; there is: {shipped_choices()}. "
                 f"For any other model pass an object: SentenceTransformerEmbedder({spec!r}) for a folder or "
                 f"a hub name, OpenAICompatibleEmbedder(base_url, {spec!r}) for an endpoint."
             )
-        return OnnxEmbedder(shipped_model(spec))
+        return _open(shipped_model(spec))
     # Looked up on the class: reading `id` or `dimension` of an instance may load a model or ask an endpoint.
     methods = [
         name for name in ("encode_document", "encode_query") if not callable(getattr(spec, name, None))
@@ -44,3 +48,11 @@ def resolve_embedder(spec: str | Embedder = SHIPPED_MODELS[0]) -> Embedder:
             f"encode_document and encode_query; {type(spec).__name__} lacks {', '.join(missing)}"
         )
     return spec
+
+
+def _open(folder: Path) -> Embedder:
+    """The embedder that reads a folder of this kind."""
+    from semantic_toolsearch.embedding.model_folder import read_manifest  # as in the embedders themselves
+
+    static = read_manifest(folder).kind == "static"
+    return StaticEmbedder(folder) if static else OnnxEmbedder(folder)

@@ -134,7 +134,7 @@ def task_key(dataset: Dataset, settings: RunSettings) -> dict[str, Any]:
 
 
 def arm_key(arm: Arm) -> dict[str, str]:
-    """What tells an arm from others, and a user's own from what it was before its code was edited."""
+    """What tells an arm from others, and from what it was before its code or its model's weights changed."""
     return {"arm": arm.name, "how": arm.how, "code": getattr(arm, "code", "")}
 
 

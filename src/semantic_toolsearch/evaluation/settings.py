@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from semantic_toolsearch.config import SearchConfig
+from semantic_toolsearch.embedding import DEFAULT_MODEL
 from semantic_toolsearch.errors import ConfigError
 
 __all__ = ["RunSettings"]
@@ -38,7 +39,7 @@ class RunSettings:
     seed: int = 7
     strict: bool = False
     rules: bool = True
-    embedder: str = "minilm-l6"
+    embedder: str = DEFAULT_MODEL
     config: SearchConfig = field(default_factory=SearchConfig)
     probes: int = 150
     strangers: int = 20

@@ -55,8 +55,15 @@ def run(
         ),
     ] = _DEFAULT,
     model: Annotated[
-        str, typer.Option("--model", metavar="MODEL", help="Embedding model of the arms that name none.")
-    ] = "minilm-l6",
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="Embedding model of the arms that name none: small (default), nano, st:FOLDER_OR_NAME, "
+            "openai:BASE_URL|MODEL or module:Embedder.",
+            show_default=False,
+        ),
+    ] = None,
     split: Annotated[
         str, typer.Option("--split", metavar="NAME", help="Queries to ask: dev to choose on, test to report.")
     ] = "test",
@@ -125,6 +132,7 @@ def run(
 
     Exit code: 0; 1 where an arm has no figures on some dataset; 2 on an error; 130 when interrupted.
     """
+    from semantic_toolsearch.embedding import DEFAULT_MODEL
     from semantic_toolsearch.evaluation.costs.conversations import LENGTHS
     from semantic_toolsearch.evaluation.costs.sizes import SIZES
     from semantic_toolsearch.evaluation.data.sources import find_datasets
@@ -142,7 +150,7 @@ def run(
         seed=seed,
         strict=strict,
         rules=not bare,
-        embedder=model,
+        embedder=model if model is not None else DEFAULT_MODEL,
         sizes=SIZES if sizes else (),
         conversations=LENGTHS if conversations else (),
     )

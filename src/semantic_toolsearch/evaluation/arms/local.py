@@ -13,6 +13,7 @@ import numpy as np
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.dense import Unavailable
 from semantic_toolsearch.documents import shared_words
+from semantic_toolsearch.embedding import DEFAULT_MODEL
 from semantic_toolsearch.errors import EmbedderError, RankerError, ToolSearchError
 from semantic_toolsearch.evaluation.answers import DEPTH, Answer, Build, How, Why
 from semantic_toolsearch.evaluation.arms.patterns import written_pattern
@@ -58,13 +59,14 @@ class LocalArm:
         config: As for ``ToolSearch``.
         rules: Whether exact names, band, confidence and cap act on the ranking. Without them it is the ranker's own
             order, for comparisons with published figures, and the first ``config.default_limit`` tools are returned.
-        code: What tells the code of a ranker or an embedder of the user's own from what it was before an edit.
+        code: What tells shipped weights, or the code of a ranker or an embedder of the user's own, from what they
+            were before.
         how, ranks, hides: See ``Arm``.
     """
 
     name: str
     ranker: RankerSpec | Literal["rrf"]
-    embedder: str | Embedder = "minilm-l6"
+    embedder: str | Embedder = DEFAULT_MODEL
     cache: CacheSpec = None
     config: SearchConfig | None = None
     rules: bool = True

@@ -7,10 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.embedding import (
+    MODEL_NAMES,
     SHIPPED_MODELS,
     OpenAICompatibleEmbedder,
     SentenceTransformerEmbedder,
     resolve_embedder,
+    shipped_name,
 )
 from semantic_toolsearch.errors import ConfigError, MissingExtraError
 from semantic_toolsearch.evaluation.arms.import_paths import code_of, imported
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["MODEL_FORMS", "model_code", "named_embedder"]
 
 MODEL_FORMS: Final = {
-    **dict.fromkeys(SHIPPED_MODELS, "shipped with the library"),
+    **dict.fromkeys(MODEL_NAMES, "shipped with the library"),
     "st:FOLDER_OR_NAME": "any sentence-transformers model, from a folder or a hub",
     "openai:BASE_URL|MODEL": "an OpenAI-compatible endpoint; an empty BASE_URL is OpenAI's own",
     "package.module:Name": "an embedder of your own, or what makes one without arguments",
@@ -33,17 +35,17 @@ MODEL_FORMS: Final = {
 
 @lru_cache(maxsize=8)
 def named_embedder(spec: str) -> Embedder:
-    """The embedder of this name; the same object for the same name, so that no model is loaded twice.
+    """The embedder of this name; the same object for the same model, so that none is loaded twice.
 
     Args:
-        spec: One of ``MODEL_FORMS``.
+        spec: One of ``MODEL_FORMS``, or a shipped model's folder name.
 
     Raises:
         ConfigError: It is none of them, cannot be imported, or is no embedder.
         MissingExtraError: The package that runs it is not installed.
     """
-    if spec in SHIPPED_MODELS:
-        return resolve_embedder(spec)
+    if folder := shipped_name(spec):
+        return resolve_embedder(folder) if spec == folder else named_embedder(folder)
     form, _, rest = spec.partition(":")
     if form == "st":
         if not rest:
@@ -58,14 +60,16 @@ def named_embedder(spec: str) -> Embedder:
         return OpenAICompatibleEmbedder(address or None, model)
     if rest:
         return _own(spec)
-    similar = nearest(spec, SHIPPED_MODELS)
+    similar = nearest(spec, (*MODEL_NAMES, *SHIPPED_MODELS))
     hint = f" Did you mean {similar[0]}?" if similar else ""
     forms = ", ".join(f"{form} ({meaning})" for form, meaning in MODEL_FORMS.items())
     raise ConfigError(f"There is no embedding model {spec!r}.{hint} Write one of: {forms}.")
 
 
 def model_code(spec: str) -> str:
-    """What tells the code of an embedder of the user's own from what it was before an edit; else nothing."""
+    """What tells a shipped model's weights, or the code of an embedder of the user's own, from what they were."""
+    if shipped_name(spec):
+        return named_embedder(spec).id
     form, _, rest = spec.partition(":")
     return code_of(spec) if rest and form not in ("st", "openai") else ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from semantic_toolsearch.embedding import DEFAULT_MODEL
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.evaluation.arms.emulated import EmulatedArm, Variant
 from semantic_toolsearch.evaluation.arms.flat_bm25 import FlatBm25Ranker
@@ -45,7 +46,7 @@ def parse_arm(
     spec: str,
     *,
     cache: CacheSpec = None,
-    embedder: str | Embedder = "minilm-l6",
+    embedder: str | Embedder = DEFAULT_MODEL,
     config: SearchConfig | None = None,
     rules: bool = True,
 ) -> Arm:

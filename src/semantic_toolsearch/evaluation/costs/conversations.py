@@ -23,6 +23,7 @@ from semantic_toolsearch.accounting import (
     default_counter,
 )
 from semantic_toolsearch.config import SearchConfig
+from semantic_toolsearch.embedding import DEFAULT_MODEL
 from semantic_toolsearch.errors import ConfigError, DatasetError
 from semantic_toolsearch.evaluation.costs.endpoints import ENDPOINTS, Provider
 from semantic_toolsearch.evaluation.costs.scripted import RESULT, Need, ScriptedModel, need_of
@@ -88,7 +89,7 @@ def conversation_costs(
     conversations: int = 5,
     seed: int = 7,
     ranker: RankerSpec | None = None,
-    embedder: str | Embedder = "minilm-l6",
+    embedder: str | Embedder = DEFAULT_MODEL,
     cache: EmbeddingCache | str | PathLike[str] | bool | None = None,
     config: SearchConfig | None = None,
     counter: TokenCounter | None = None,
