@@ -1,4 +1,4 @@
-"""A number of tools in; what importing, indexing and searching them costs on this machine out.
+"""A number of tools and a model in; what importing, indexing and searching them costs on this machine out.
 
 Every figure comes from fresh processes that do nothing else, with one thread and without the user's embedding
 cache. Nothing here is asserted anywhere: machines differ, and a figure is to be read, not to be passed.
@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from semantic_toolsearch.embedding import DEFAULT_MODEL, resolve_embedder, shipped_name
+
 __all__ = ["HEAVY", "Figure", "measure"]
 
 HEAVY: Final = ("torch", "onnxruntime", "openai", "anthropic", "mcp", "sentence_transformers")
@@ -28,6 +30,9 @@ ROUNDS: Final = 5
 
 QUERIES: Final = 200
 """Different queries, each asked once, whose times are split into embedding and all else."""
+
+_TARGETS: Final = {"toolsearch-small": (100, 3.0), "toolsearch-nano": (1000, 0.3)}
+"""What a model should reach: tools indexed in a second of processor time, and milliseconds that a query takes."""
 
 Unit: TypeAlias = Literal["s", "ms", "tools/CPU s", "MB", "packages"]
 
@@ -62,30 +67,37 @@ class Figure:
         return {name: value for name, value in values.items() if value not in (None, "")}
 
 
-def measure(tools: int, progress: Callable[[str], None] = lambda step: None) -> list[Figure]:
+def measure(
+    tools: int, progress: Callable[[str], None] = lambda step: None, *, embedder: str = DEFAULT_MODEL
+) -> list[Figure]:
     """Measure everything.
 
     Args:
         tools: Size of the synthetic catalog; building its index takes most of the time.
         progress: Called with the name of each step before it starts.
+        embedder: Name of a shipped model.
 
     Raises:
         ValueError: `tools` is below 1.
+        ConfigError: There is no such model.
+        EmbedderError: This installation lacks it.
         RuntimeError: One of the processes failed; the message ends with what it wrote.
     """
     if tools < 1:
         raise ValueError(f"The benchmark needs at least 1 tool, not {tools}.")
+    resolve_embedder(embedder)
+    model = shipped_name(embedder) or DEFAULT_MODEL
     figures = []
     progress("importing")
     figures += _imports()
     with tempfile.TemporaryDirectory(prefix="toolsearch-bench-") as name:
         folder = Path(name) / "index"
         progress(f"embedding {tools:,} tools")
-        figures += _building(tools, folder)
+        figures += _building(tools, folder, model)
         progress("answering from the saved index")
-        figures += _first_answer(tools, folder)
+        figures += _first_answer(tools, folder, model)
         progress(f"asking {QUERIES} queries")
-        figures += _latency(tools, folder)
+        figures += _latency(tools, folder, model)
     return figures
 
 
@@ -104,25 +116,25 @@ def _imports() -> list[Figure]:
     ]
 
 
-def _building(tools: int, folder: Path) -> list[Figure]:
-    run = _child(_BUILD, str(tools), str(folder))
+def _building(tools: int, folder: Path, model: str) -> list[Figure]:
+    run = _child(_BUILD, str(tools), str(folder), model)
     return [
         Figure(
             f"build and save an index of {tools:,} tools",
             tools / run["cpu"],
             "tools/CPU s",
-            target=100,
-            note=f"{run['wall']:.1f} s in all, {run['bytes'] / 1e6:.1f} MB on disk",
+            target=_TARGETS[model][0],
+            note=f"{model}; {run['wall']:.1f} s in all, {run['bytes'] / 1e6:.1f} MB on disk",
         ),
         *_memory("peak memory while building", run),
     ]
 
 
-def _first_answer(tools: int, folder: Path) -> list[Figure]:
+def _first_answer(tools: int, folder: Path, model: str) -> list[Figure]:
     seconds, parts, run = [], [], dict[str, Any]()
     for _ in range(ROUNDS + 1):
         started = time.monotonic()
-        run = _child(_ANSWER, str(folder))
+        run = _child(_ANSWER, str(folder), model)
         run["python"] = run["begun"] - started
         seconds.append(run["answered"] - started)
         parts.append(run)
@@ -138,12 +150,12 @@ def _first_answer(tools: int, folder: Path) -> list[Figure]:
     ]
 
 
-def _latency(tools: int, folder: Path) -> list[Figure]:
-    run = _child(_QUERIES, str(folder), str(QUERIES))
+def _latency(tools: int, folder: Path, model: str) -> list[Figure]:
+    run = _child(_QUERIES, str(folder), str(QUERIES), model)
     embedding = [1000 * seconds for seconds in run["embedding"]]
     others = [1000 * (whole - part) for whole, part in zip(run["whole"], run["embedding"], strict=True)]
     return [
-        _figure("one query: the embedding", embedding, "ms", 3.0),
+        _figure("one query: the embedding", embedding, "ms", _TARGETS[model][1], model),
         _figure(f"one query: all else, {tools:,} tools", others, "ms", 2.0),
     ]
 
@@ -211,7 +223,7 @@ from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.synthetic import synthetic_tools
 tools = synthetic_tools(int(sys.argv[1]))
 wall, cpu = time.monotonic(), time.process_time()
-ToolSearch(tools, cache=False).save(sys.argv[2])
+ToolSearch(tools, embedder=sys.argv[3], cache=False).save(sys.argv[2])
 wall, cpu = time.monotonic() - wall, time.process_time() - cpu
 size = sum(path.stat().st_size for path in Path(sys.argv[2]).rglob("*") if path.is_file())
 tell(wall=wall, cpu=cpu, bytes=size, peak=peak())
@@ -220,7 +232,7 @@ tell(wall=wall, cpu=cpu, bytes=size, peak=peak())
 _ANSWER: Final = """
 from semantic_toolsearch import ToolSearch
 imported = time.monotonic()
-search = ToolSearch.load(sys.argv[1], cache=False)
+search = ToolSearch.load(sys.argv[1], embedder=sys.argv[2], cache=False)
 loaded = time.monotonic()
 result = search.search("plan a meeting with the new customer")
 answered = time.monotonic()
@@ -230,20 +242,24 @@ tell(begun=begun, answered=answered, peak=peak(),
 """
 
 _QUERIES: Final = """
-from semantic_toolsearch import OnnxEmbedder, ToolSearch
+from semantic_toolsearch import ToolSearch
+from semantic_toolsearch.embedding import resolve_embedder
 from semantic_toolsearch.synthetic import synthetic_queries
 
-class Timed(OnnxEmbedder):
-    seconds = 0.0
+class Timed:
+    def __init__(self, embedder):
+        self.embedder, self.seconds = embedder, 0.0
+        self.id, self.dimension = embedder.id, embedder.dimension
+        self.encode_document = embedder.encode_document
 
     def encode_query(self, texts):
         started = time.perf_counter()
         try:
-            return super().encode_query(texts)
+            return self.embedder.encode_query(texts)
         finally:
             self.seconds += time.perf_counter() - started
 
-embedder = Timed()
+embedder = Timed(resolve_embedder(sys.argv[3]))
 search = ToolSearch.load(sys.argv[1], embedder=embedder, cache=False)
 whole, embedding = [], []
 for number, query in enumerate(synthetic_queries(int(sys.argv[2]) + 10)):

@@ -49,12 +49,23 @@ def test_a_figure_as_json_leaves_out_what_is_empty():
 
 
 def test_the_command_shows_targets_and_writes_json(toolsearch, monkeypatch, figures):
-    monkeypatch.setattr(bench, "measure", lambda tools, progress: list(figures.values()))
+    monkeypatch.setattr(bench, "measure", lambda tools, progress, *, embedder: list(figures.values()))
     shown = toolsearch("bench", "--tools", 20).stdout
     assert all(name in shown for name in NAMES[2:])
     assert ">= 100" in shown
     content = json.loads(toolsearch("bench", "--json").stdout)
     assert content == [figure.as_dict() for figure in figures.values()]
+
+
+def test_the_model_that_was_measured_is_named(figures):
+    for name in ("build and save an index of 20 tools", "one query: the embedding"):
+        assert "toolsearch-small" in figures[name].note
+
+
+def test_an_unknown_model_is_an_error(toolsearch):
+    result = toolsearch("bench", "--embedder", "large")
+    assert result.exit_code == 2
+    assert "there is: small" in result.stderr
 
 
 def test_a_process_that_fails_tells_what_it_wrote():

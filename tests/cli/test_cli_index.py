@@ -5,6 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
+from semantic_toolsearch.embedding import shipped
+from static_models import write_static_model
+
 NEED = "a buyer wants his cash returned"
 
 
@@ -58,3 +63,31 @@ def test_a_folder_that_is_no_index_is_told(toolsearch, tmp_path):
     result = toolsearch("search", NEED, "--index", tmp_path)
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.fixture
+def two_models(tmp_path, monkeypatch):
+    """An installation whose nano model is one that the tests have drawn."""
+    (tmp_path / "package" / "models").mkdir(parents=True)
+    (tmp_path / "package" / "models" / "toolsearch-small").symlink_to(shipped.shipped_model())
+    write_static_model(tmp_path / "package" / "models" / "toolsearch-nano")
+    monkeypatch.setattr(shipped, "_PACKAGE", tmp_path / "package")
+
+
+@pytest.mark.usefixtures("two_models")
+def test_an_index_is_made_and_searched_with_the_model_that_is_named(toolsearch, shop):
+    small = toolsearch("index", shop, "--out", "small").stdout
+    nano = toolsearch("index", shop, "--out", "nano", "--embedder", "nano").stdout
+    assert int(figure(nano, "bytes on disk").replace(",", "")) < int(
+        figure(small, "bytes on disk").replace(",", "")
+    )
+    options = ["customer order", "--index", "nano", "--embedder", "toolsearch-nano"]
+    assert json.loads(toolsearch("search", *options, "--json").stdout)["tools"]
+    assert toolsearch("explain", options[0], "list_orders", *options[1:]).exit_code == 0
+    other = toolsearch("search", "customer order", "--index", "nano")
+    assert other.exit_code == 2
+    assert "drawn-" in other.stderr
+    assert "toolsearch-small" in other.stderr
+    unknown = toolsearch("search", "customer order", shop, "--embedder", "large")
+    assert unknown.exit_code == 2
+    assert "small (toolsearch-small), nano (toolsearch-nano)" in unknown.stderr

@@ -28,30 +28,37 @@ def desk(write):
     return ["eval", "mine", "--catalog", write("desk.json", DESK), "--ranker", "bm25"]
 
 
-def test_s31_the_example_names_the_thin_tool_and_the_magnet_first(toolsearch):
-    result = toolsearch("eval", "mine", "--catalog", TOOLS, "--queries", PHRASINGS)
+@pytest.mark.parametrize("ranker", ["hybrid", "bm25"])
+def test_s31_the_example_names_the_thin_tool_and_the_magnet(toolsearch, ranker):
+    result = toolsearch("eval", "mine", "--catalog", TOOLS, "--queries", PHRASINGS, "--ranker", ranker)
     assert (result.exit_code, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
-    assert lines[0] == "15 tools, 48 phrasings, 44 of them with their tools; ranker hybrid"
-    assert "Never found (1): cancelOrder" in lines
+    assert lines[0] == f"15 tools, 48 phrasings, 44 of them with their tools; ranker {ranker}"
     assert "Magnets (1): ask_help_desk" in lines
     start = lines.index("Descriptions to change (2)")
-    assert lines[start + 1].startswith("cancelOrder: loaded for 0 of 5 phrasings")
     section = "\n".join(lines[start : lines.index("", start)])
+    assert "\ncancelOrder: loaded for 0 of 5 phrasings" in section
     assert "It has no description." in section
     assert "'purchase' (2)" in section
     assert "\nask_help_desk: a magnet\n" in section
-    assert "'where is my parcel'" in section
+    assert "'I want my money back'" in section
+
+
+def test_s31_a_tool_without_the_users_words_is_never_found_by_words(toolsearch):
+    words = ["eval", "mine", "--catalog", TOOLS, "--queries", PHRASINGS, "--ranker", "bm25"]
+    assert "Never found (1): cancelOrder" in toolsearch(*words).stdout.splitlines()
 
 
 def test_s31_against_tells_what_the_mended_descriptions_won(toolsearch):
-    result = toolsearch("eval", "mine", "--catalog", AFTER, "--against", TOOLS, "--queries", PHRASINGS)
+    result = toolsearch(
+        "eval", "mine", "--catalog", AFTER, "--against", TOOLS, "--queries", PHRASINGS, "--ranker", "bm25"
+    )
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert lines[0] == "Since before: 3 phrasings won, 0 lost"
+    assert lines[0] == "Since before: 7 phrasings won, 1 lost"
     assert "Found now: cancelOrder" in lines
     assert "No magnet any more: ask_help_desk" in lines
-    assert "'please call off my purchase before it ships' -> cancelOrder: ranked, now first" in lines
+    assert "'please call off my purchase before it ships' -> cancelOrder: missed, now first" in lines
     assert not any(line.startswith(("Never found", "Magnets", "Descriptions to change")) for line in lines)
 
 

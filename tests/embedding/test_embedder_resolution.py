@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from static_models import write_static_model
 
 from semantic_toolsearch.embedding import (
     DEFAULT_MODEL,
@@ -21,6 +20,7 @@ from semantic_toolsearch.embedding import (
 from semantic_toolsearch.embedding import shipped as shipped_module
 from semantic_toolsearch.errors import ConfigError, EmbedderError
 from semantic_toolsearch.testing import HashingEmbedder
+from static_models import write_static_model
 
 
 def test_the_default_is_the_shipped_model() -> None:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from static_models import DIMENSION, VOCABULARY, vouch_for, write_static_model
 
 from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.embedding import Embedder, OnnxEmbedder, StaticEmbedder
 from semantic_toolsearch.errors import EmbedderError
 from semantic_toolsearch.testing import check_embedder
+from static_models import DIMENSION, VOCABULARY, vouch_for, write_static_model
 
 UNKNOWN = ["", "   ", "\x00", "明日の天気", "الطقس", "😀" * 50, "[CLS]", "[UNK] [SEP]", "!"]
 """Texts of which the model knows no token; the special ones are spelled out, as a user might."""

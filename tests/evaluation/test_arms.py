@@ -8,17 +8,19 @@ import sys
 import pytest
 from arm_sets import ASKED, answered, names, twelve_tools
 
-from semantic_toolsearch import OnnxEmbedder, OpenAICompatibleEmbedder, SearchConfig
-from semantic_toolsearch.embedding import DEFAULT_MODEL
+from semantic_toolsearch import OnnxEmbedder, OpenAICompatibleEmbedder, SearchConfig, StaticEmbedder
+from semantic_toolsearch.embedding import DEFAULT_MODEL, shipped
 from semantic_toolsearch.errors import ConfigError, EmbedderError, MissingExtraError
 from semantic_toolsearch.evaluation.answers import DEPTH
 from semantic_toolsearch.evaluation.arms.emulated import EmulatedArm
 from semantic_toolsearch.evaluation.arms.flat_bm25 import FlatBm25Ranker
 from semantic_toolsearch.evaluation.arms.full import FullArm
 from semantic_toolsearch.evaluation.arms.local import LocalArm
-from semantic_toolsearch.evaluation.arms.models import named_embedder
+from semantic_toolsearch.evaluation.arms.models import model_code, named_embedder
 from semantic_toolsearch.evaluation.arms.parsing import ARMS, parse_arm
+from semantic_toolsearch.evaluation.running import arm_key
 from semantic_toolsearch.testing import HashingEmbedder
+from static_models import write_static_model
 
 HASHING = "semantic_toolsearch.testing:HashingEmbedder"
 OFFLINE = [name for name in ARMS if name != "openai-tool-search"]
@@ -129,6 +131,23 @@ def test_arms_of_one_model_share_its_embedder():
     assert isinstance(others[0].embedder, HashingEmbedder)
     assert others[0].embedder is others[1].embedder
     assert others[0].embedder is not arms[0].embedder
+
+
+def test_an_arm_is_named_by_a_models_short_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "_PACKAGE", tmp_path)
+    (tmp_path / "models").mkdir()
+    write_static_model(tmp_path / "models" / "toolsearch-nano")
+    named_embedder.cache_clear()
+    arms = [parse_arm(f"hybrid@{name}") for name in ("nano", "toolsearch-nano")]
+    named_embedder.cache_clear()
+    assert [arm.name for arm in arms] == ["hybrid@nano", "hybrid@toolsearch-nano"]
+    assert isinstance(arms[0].embedder, StaticEmbedder)
+    assert arms[0].embedder is arms[1].embedder
+
+
+def test_kept_pieces_know_the_weights_they_were_measured_with():
+    assert model_code("small") == model_code(DEFAULT_MODEL) == OnnxEmbedder().id
+    assert arm_key(parse_arm("hybrid"))["code"] == OnnxEmbedder().id
 
 
 def test_the_default_model_is_of_arms_that_name_none():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from semantic_toolsearch.cli.options import AsJson
+from semantic_toolsearch.cli.options import AsJson, EmbedderName
 from semantic_toolsearch.cli.output import console, plain, print_json
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def bench(
     tools: Annotated[
         int, typer.Option("--tools", metavar="N", min=1, help="Synthetic tools to index.")
     ] = 2800,
+    embedder: EmbedderName = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure import, indexing, first answer, queries and memory in fresh processes; 100 tools take a second.
@@ -42,10 +43,15 @@ def bench(
         _prompt_size(as_json)
         return
     from semantic_toolsearch.bench import measure
+    from semantic_toolsearch.embedding import DEFAULT_MODEL
 
     progress = console(err=True)
     with progress.status("Measuring") as status:
-        figures = measure(tools, lambda step: status.update(f"Measuring: {step}"))
+        figures = measure(
+            tools,
+            lambda step: status.update(f"Measuring: {step}"),
+            embedder=DEFAULT_MODEL if embedder is None else embedder,
+        )
     if as_json:
         print_json([figure.as_dict() for figure in figures])
     else:

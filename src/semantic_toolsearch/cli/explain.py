@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from semantic_toolsearch.cli.inputs import open_search
-from semantic_toolsearch.cli.options import AsJson, Files, IndexFolder, McpCommands, RankerName, VisibleNames
+from semantic_toolsearch.cli.options import (
+    AsJson,
+    EmbedderName,
+    Files,
+    IndexFolder,
+    McpCommands,
+    RankerName,
+    VisibleNames,
+)
 from semantic_toolsearch.cli.output import console, plain, print_json
 from semantic_toolsearch.cli.search import visible_names
 
@@ -24,6 +32,7 @@ def explain(
     mcp: McpCommands = None,
     index: IndexFolder = None,
     ranker: RankerName = None,
+    embedder: EmbedderName = None,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", help="As for search.", show_default=False)
     ] = None,
@@ -34,7 +43,7 @@ def explain(
 
     Exit code: 0, or 2 on an error, such as a tool that does not exist.
     """
-    searcher, _ = open_search(files, mcp, index, ranker)
+    searcher, _ = open_search(files, mcp, index, ranker, embedder)
     explanation = searcher.explain(query, tool, limit=limit, visible=visible_names(searcher, visible))
     if as_json:
         values = asdict(explanation)

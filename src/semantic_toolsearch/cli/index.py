@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from semantic_toolsearch.cli.inputs import open_search
-from semantic_toolsearch.cli.options import Files, IndexFolder, McpCommands
+from semantic_toolsearch.cli.options import EmbedderName, Files, IndexFolder, McpCommands
 from semantic_toolsearch.cli.output import console, plain
 
 __all__ = ["index"]
@@ -22,13 +22,14 @@ def index(
     files: Files = None,
     mcp: McpCommands = None,
     index: IndexFolder = None,
+    embedder: EmbedderName = None,
 ) -> None:
     """Build an index and save it: search --index FOLDER then answers without embedding a tool.
 
     Exit code: 0, or 2 on an error.
     """
     started = time.perf_counter()
-    searcher, _ = open_search(files, mcp, index)
+    searcher, _ = open_search(files, mcp, index, embedder=embedder)
     searcher.save(out)
     seconds = time.perf_counter() - started
     stats = searcher.stats()

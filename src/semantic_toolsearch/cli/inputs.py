@@ -38,6 +38,7 @@ def open_search(
     commands: Sequence[str] | None,
     folder: Path | None,
     ranker: str | None = None,
+    embedder: str | None = None,
     *,
     tell: bool = True,
 ) -> tuple[ToolSearch, CatalogReport]:
@@ -48,21 +49,26 @@ def open_search(
         commands: Command lines that start MCP servers.
         folder: A saved index; with other sources it gives only the vectors.
         ranker: Name of a ranker, or None.
+        embedder: Name of a shipped embedding model, or None for the default.
         tell: Whether to say on standard error which definitions were left out.
 
     Raises:
-        ConfigError: No source is given.
+        ConfigError: No source is given, or there is no such ranker or model.
         ToolSearchError: A source cannot be read.
     """
+    from semantic_toolsearch.embedding import DEFAULT_MODEL
     from semantic_toolsearch.toolsearch import ToolSearch
 
+    model = DEFAULT_MODEL if embedder is None else embedder
     tools = read_sources(files or (), commands or ()) if files or commands else None
     if tools is not None and tell:
         tell_quarantined(tools.report)
     if folder is not None:
-        search = ToolSearch.load(folder, None if tools is None else tools.catalog, ranker=ranker)
+        search = ToolSearch.load(
+            folder, None if tools is None else tools.catalog, ranker=ranker, embedder=model
+        )
     elif tools is not None:
-        search = ToolSearch(tools.catalog, ranker=ranker)
+        search = ToolSearch(tools.catalog, ranker=ranker, embedder=model)
     else:
         raise ConfigError("No tools are given: name JSON files, or use --mcp COMMAND or --index FOLDER.")
     with embedding_progress("Embedding tools") as progress:

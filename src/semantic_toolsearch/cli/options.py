@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-__all__ = ["AsJson", "Files", "IndexFolder", "McpCommands", "RankerName", "VisibleNames"]
+__all__ = ["AsJson", "EmbedderName", "Files", "IndexFolder", "McpCommands", "RankerName", "VisibleNames"]
 
 Files: TypeAlias = Annotated[
     list[str] | None,
@@ -44,6 +44,16 @@ RankerName: TypeAlias = Annotated[
         "--ranker",
         metavar="NAME",
         help="hybrid (default), semantic, bm25, keyword or regex.",
+        show_default=False,
+    ),
+]
+
+EmbedderName: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        metavar="NAME",
+        help="Embedding model that comes along: small (default) or nano. A saved index is opened with its own.",
         show_default=False,
     ),
 ]

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from semantic_toolsearch.cli.inputs import open_search
-from semantic_toolsearch.cli.options import AsJson, Files, IndexFolder, McpCommands, RankerName, VisibleNames
+from semantic_toolsearch.cli.options import (
+    AsJson,
+    EmbedderName,
+    Files,
+    IndexFolder,
+    McpCommands,
+    RankerName,
+    VisibleNames,
+)
 from semantic_toolsearch.cli.output import console, plain, print_json, warn
 
 if TYPE_CHECKING:
@@ -35,6 +43,7 @@ def search(
     mcp: McpCommands = None,
     index: IndexFolder = None,
     ranker: RankerName = None,
+    embedder: EmbedderName = None,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", help="The most tools to return.", show_default=False)
     ] = None,
@@ -45,7 +54,7 @@ def search(
 
     Exit code: 0 when tools were found or names listed, 1 when nothing fits, 2 on an error.
     """
-    searcher, _ = open_search(files, mcp, index, ranker)
+    searcher, _ = open_search(files, mcp, index, ranker, embedder)
     result = searcher.search(query, limit=limit, visible=visible_names(searcher, visible))
     if as_json:
         print_json(result.as_dict())
