@@ -155,6 +155,9 @@ TOOLS = [
     t("_private"),
     t("mcp__lab__ask_oracle"),
     t("検索する"),
+    t("lint-code"),
+    t("open-my-mail"),
+    t("OpenBox"),
 ]
 
 
@@ -197,6 +200,11 @@ def test_s04_a_query_that_is_a_name(query, name):
         ("first `search` and then wait", ["search"]),
         ('open "Get Weather" for me', ["Get Weather"]),
         ("まず「検索する」を使って", ["検索する"]),
+        ('now use "search", please', ["search"]),
+        ("the `Ask-Oracle` and the 'SearchWiki()'", ["mcp__lab__ask_oracle", "searchWiki"]),
+        ("run searchWiki on it", ["searchWiki"]),
+        ("have lint-code look at it", ["lint-code"]),
+        ("is OpenMyMail or open_box at fault?", ["open-my-mail", "OpenBox"]),
     ],
 )
 def test_s05_a_sentence_that_mentions_names(query, named):
@@ -215,6 +223,11 @@ def test_s05_a_sentence_that_mentions_names(query, named):
         "...",
         "``",
         "a private room",
+        'the list called "Search"',  # a value, not the tool "search"
+        "get-weather is one thing I never do",  # hyphens are prose, unless that is how the name is written
+        "the Lint-Code movement",
+        "what costs an OpenBox?",  # as brands are written
+        "search and/or read.",
     ],
 )
 def test_s05_plain_words_name_nothing(query):

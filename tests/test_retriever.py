@@ -127,9 +127,10 @@ def test_c17_an_exact_name_beats_any_score():
     [("keep a book longer", "renewLoan"), ("fees", "fee-report"), ("reserve_title", "reserve_title")],
 )
 def test_c18_s16_a_need_a_word_or_a_name(model, query, name):
-    for search in (ToolSearch(LIB, embedder=model), lexical()):
+    for search, first in ((ToolSearch(LIB, embedder=model), 2), (lexical(), 1)):
         result = search.search(query)
-        assert (result.outcome, result.tools[0].name) == ("matched", name)
+        assert result.outcome == "matched"
+        assert name in names(result)[:first]
 
 
 def test_d02_with_the_band_a_name_comes_alone_and_without_it_first_among_others():
@@ -291,7 +292,7 @@ def test_x07_a_named_tool_without_any_score_is_explained():
 
 def test_x07_both_arms_and_the_fields_are_told(model):
     explained = ToolSearch(LIB, embedder=model).explain("extend the loan", "renewLoan")
-    assert set(explained.arms) == {"bm25", "coverage", "cosine"}
+    assert set(explained.arms) == {"bm25", "coverage", "cosine", "elsewhere"}
     assert all(0 < arm <= 1 for arm in explained.arms.values())
     assert explained.fields == {"name": ("loan",), "description": ("extend",)}
     assert explained.degraded is None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from semantic_toolsearch.embedding import embed_documents, text_hash
+from semantic_toolsearch.errors import EmbedderError
 from semantic_toolsearch.guarded import GuardedEmbedder, Unavailable
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from semantic_toolsearch.embedding import Embedder, EmbeddingCache, EmbeddingStats
+    from semantic_toolsearch.embedding import Embedder, EmbeddingCache, EmbeddingStats, Matrix
     from semantic_toolsearch.embedding.cache import Vector
     from semantic_toolsearch.index import VectorIndex
 
@@ -135,6 +136,26 @@ class DenseSearcher:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
         positions, cosines = index.search(self._model.query_vector(query, index.dimension), limit, visible)
         return positions[0], cosines[0]
+
+    def vector(self, query: str) -> Matrix:
+        """The query's own vector, float32 ``[1, d]``.
+
+        Raises:
+            Unavailable: As for ``index``.
+        """
+        return self._model.query_vector(query, self.index().dimension)
+
+    @property
+    def embedder_id(self) -> str:
+        """The id of the embedding model.
+
+        Raises:
+            Unavailable: It cannot tell.
+        """
+        try:
+            return self._model.id
+        except EmbedderError as fault:
+            raise Unavailable(str(fault)) from fault
 
     def cosines(self, query: str, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """float32 ``[m]``: the exact cosines of chosen tools.

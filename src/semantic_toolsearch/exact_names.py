@@ -29,7 +29,12 @@ _BEHIND_CALL: Final = "".join(char for char in WRAPPING if char not in "()")
 _BETWEEN_PIECES: Final = "".join(char for char in WRAPPING if char not in ".:…*")
 _QUOTED: Final = re.compile(r"`([^`]{1,200})`|\"([^\"]{1,200})\"|“([^”]{1,200})”|「([^」]{1,200})」")
 _PIECE: Final = re.compile(rf"[^\s{re.escape(_BETWEEN_PIECES)}]+(\(\s*\))?")
-_IDENTIFIER_SIGN: Final = re.compile(r"[^\W_][_./:\-]+[^\W_]|[a-z0-9][A-Z]|\(\s*\)$")
+_CODE_SIGN: Final = re.compile(
+    r"[^\W_][_.:/]+[^\W_]|(?<![^\W_])[a-z][a-z0-9]*[A-Z]|[a-z0-9][A-Z].*[a-z0-9][A-Z]|\(\s*\)$"
+)
+"""What nobody writes but in code: ``read_file``, ``a.b``, ``readFile``, ``ReadTextFile``, ``f()``. Not ``YouTube``."""
+
+_HYPHEN: Final = re.compile(r"[^\W_]-+[^\W_]")
 _MOST_MENTIONS: Final = 20
 
 
@@ -49,8 +54,10 @@ def named_tools(catalog: Catalog, query: str, visible: Visible | None = None) ->
 
     A query that reads as one identifier, or that is a name in full, names its tools as a whole. Words with a
     space between them that spell a name ("add guest") count as mentioning it, as does an identifier in a
-    sentence (``load read_file please``); a plain word in a sentence counts only when it is quoted, since
-    "search the wiki" asks for no tool called ``search``.
+    sentence (``load read_file please``). A plain word in a sentence counts only when it is quoted, since
+    "search the wiki" asks for no tool called ``search``. What people write without thinking of names, words in
+    quotation marks and words with hyphens, counts only when it is the name letter for letter: a "Current"
+    playlist asks for no tool called ``current``, the car-rental project for none called ``car_rental``.
     """
     spelling = unwrapped(query)
     found = tools_called(catalog, spelling, visible)
@@ -62,9 +69,14 @@ def named_tools(catalog: Catalog, query: str, visible: Visible | None = None) ->
     if found and len(split_identifier(spelling)) > 1:
         return NamedTools(mentioned=found)
     mentioned: dict[int, None] = {}
-    for name in _marked_names(query):
+    for name, to_the_letter in _marked_names(query):
         found = tools_called(catalog, name, visible)
-        mentioned |= dict.fromkeys(_bearers(catalog, found, name) if _has_space(name) else found)
+        if _has_space(name):
+            found = _bearers(catalog, found, name)
+        elif to_the_letter:
+            own = ((catalog.identities[place][1], catalog.wire_names[place]) for place in found)
+            found = tuple(place for place, names in zip(found, own, strict=True) if name in names)
+        mentioned |= dict.fromkeys(found)
     return NamedTools(mentioned=tuple(mentioned))
 
 
@@ -104,10 +116,21 @@ def _has_space(text: str) -> bool:
     return any(map(str.isspace, text))
 
 
-def _marked_names(query: str) -> Iterator[str]:
-    """What a sentence marks as a name, by quotes or by the look of an identifier; a bounded number."""
-    quoted = (next(filter(None, match.groups())) for match in _QUOTED.finditer(query))
-    pieces = (match[0].rstrip(".:…*") for match in _PIECE.finditer(query))
-    marked = [*quoted, *(piece for piece in pieces if _IDENTIFIER_SIGN.search(piece))]
-    names = dict.fromkeys(filter(None, map(unwrapped, marked)))
-    yield from list(names)[:_MOST_MENTIONS]
+def _marked_names(query: str) -> Iterator[tuple[str, bool]]:
+    """What a sentence marks as a name, and whether only the name's own spelling will do; a bounded number."""
+    marked: dict[str, bool] = {}
+    for match in _QUOTED.finditer(query):
+        in_code, *in_prose = match.groups()
+        _mark(marked, in_code or next(filter(None, in_prose)), in_code is None and match[0][0] in '"“')
+    for match in _PIECE.finditer(query):
+        piece = match[0].rstrip(".:…*")
+        if code := _CODE_SIGN.search(piece) or _HYPHEN.search(piece):
+            _mark(marked, piece, code.re is _HYPHEN)
+    yield from list(marked.items())[:_MOST_MENTIONS]
+
+
+def _mark(marked: dict[str, bool], text: str, to_the_letter: bool) -> None:
+    """Keep a name; one that is written like code somewhere may be spelled in any style."""
+    name = unwrapped(text)
+    if name:
+        marked[name] = marked.get(name, True) and to_the_letter and not _CODE_SIGN.search(name)

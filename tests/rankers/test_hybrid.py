@@ -10,7 +10,7 @@ import pytest
 from library_tools import LIB, hashed, t
 from made_up_rankers import FILES
 from semantic_toolsearch import ToolSearch
-from semantic_toolsearch.rankers.hybrid import CONFIDENT_DEPTH, HybridRanker
+from semantic_toolsearch.rankers.hybrid import HEAD, HybridRanker
 from semantic_toolsearch.testing import HashingEmbedder
 
 TOOLS = [
@@ -56,7 +56,7 @@ def test_s12_a_small_pool_gives_the_exact_answer(query, monkeypatch):
     visible = np.arange(len(TOOLS)) % 3 > 0
     full = ranker.rank(query, limit=10, visible=visible)
     monkeypatch.setattr("semantic_toolsearch.rankers.hybrid._POOL", 1)
-    monkeypatch.setattr("semantic_toolsearch.rankers.hybrid.CONFIDENT_DEPTH", 10)
+    monkeypatch.setattr("semantic_toolsearch.rankers.hybrid.HEAD", 10)
     small = ranker.rank(query, limit=10, visible=visible)
     assert small.positions.tolist() == full.positions.tolist()
     assert np.allclose(small.scores, full.scores, atol=1e-6)
@@ -66,7 +66,7 @@ def test_s12_a_small_pool_gives_the_exact_answer(query, monkeypatch):
 def test_x05_a_larger_limit_changes_neither_order_nor_confidence(model, query):
     ranker = ToolSearch(TOOLS, embedder=model).ranker
     everything = ranker.rank(query, limit=len(TOOLS))
-    for limit in (1, 5, CONFIDENT_DEPTH):
+    for limit in (1, 5, HEAD):
         some = ranker.rank(query, limit=limit)
         assert some.positions.tolist() == everything.positions[:limit].tolist()
         assert some.strong.tolist() == everything.strong[:limit].tolist()
@@ -82,19 +82,29 @@ class SetCosines(HashingEmbedder):
         return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)
 
 
-def test_x05_what_ranks_above_a_sure_answer_is_sure():
-    """By its own evidence the nearest tool is unsure, but the tool below it has every word of the query."""
-    long = t("long", "alpha " + " ".join(f"word{number}" for number in range(200)) + " beta")
-    search = hashed([t("near", "gamma delta"), long, t("short", "alpha")], embedder=SetCosines(2))
-    assert [hit.name for hit in search.search("alpha beta").tools][:2] == ["near", "long"]
-    assert search.explain("alpha beta", "near").arms["cosine"] == pytest.approx(0.33)
-    alone = search.search("alpha beta", visible=["near"])
+def test_x05_a_rare_word_makes_its_own_tool_sure_and_no_other():
+    """The nearest tool stays unsure where another one holds the word that is the query."""
+    word = t("word", " ".join(f"word{number}" for number in range(300)) + " alphabeta")
+    search = hashed([t("near", "gamma delta"), word], embedder=SetCosines(2))
+    result = search.search("alphabeta")
+    assert [hit.name for hit in result.tools] == ["word"]
+    ranking = search.ranker.rank("alphabeta", limit=2)
+    assert (ranking.positions.tolist(), ranking.strong.tolist()) == ([1, 0], [True, False])
+    alone = search.search("alphabeta", visible=["near"])
     assert (alone.tools, [hit.name for hit in alone.hints]) == ((), ["near"])
+
+
+def test_x05_one_sure_tool_makes_the_query_answered():
+    """What the band leaves is loaded: a near sibling of the answer is no less of one for its own cosine."""
+    search = hashed([t("near", "gamma delta"), t("beside", "alpha"), t("far")], embedder=SetCosines(2))
+    result = search.search("alpha beta")
+    assert [hit.name for hit in result.tools] == ["near", "beside"]
+    assert search.explain("alpha beta", "far").verdict == "banded"
 
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_x05_no_unsure_tool_ranks_above_a_sure_one(model, query):
-    strong = ToolSearch(TOOLS, embedder=model).ranker.rank(query, limit=CONFIDENT_DEPTH).strong
+    strong = ToolSearch(TOOLS, embedder=model).ranker.rank(query, limit=HEAD).strong
     assert (np.diff(strong.astype(int)) <= 0).all()
 
 

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["K1", "B", "Bm25Ranker", "LexicalIndex"]
 
-K1: Final = 1.2
+K1: Final = 2.0
+"""How slowly further occurrences of a word lose weight; tools repeat few words, and ``documents`` caps those."""
+
 B: Final = 0.75
+"""How much a long text counts against a tool."""
 
 
 class LexicalIndex:
@@ -76,7 +79,7 @@ class LexicalIndex:
         """The share of the query's weight that each tool holds.
 
         Args:
-            words: The query's tokens; repeats count again.
+            words: The query's tokens, each once: who repeats a word does not ask for more of it.
 
         Returns:
             float32 ``[n]`` in [0, 1).
@@ -161,7 +164,7 @@ class Bm25Ranker:
 
     def scores(self, query: str) -> npt.NDArray[np.float32]:
         """float32 ``[n]``: one score a tool, 0 where no word is shared."""
-        return self.index.scores(tokenize(query))
+        return self.index.scores(dict.fromkeys(tokenize(query)))
 
     def coverage(self, query: str) -> npt.NDArray[np.float32]:
         """float32 ``[n]``: the share of the query's weight whose words each tool has."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from semantic_toolsearch.dense import DenseSearcher, Unavailable
+from semantic_toolsearch.rankers.calibration import calibration_of
 from semantic_toolsearch.rankers.protocol import Ranking, Visible
 
 if TYPE_CHECKING:
     from semantic_toolsearch.rankers.bm25 import Bm25Ranker
 
 __all__ = ["SemanticRanker"]
-
-STRONG_COSINE: Final = 0.35
-"""Cosine from which a tool counts as an answer: chosen on the dev splits, see docs/ranking.md."""
 
 
 class SemanticRanker:
@@ -31,12 +29,13 @@ class SemanticRanker:
         """Return the nearest tools; one at a right angle or beyond has nothing in common with the query."""
         try:
             positions, cosines = self._dense.search(query, limit, visible)
+            strong = calibration_of(self._dense.embedder_id, self._dense.index().dimension).strong_cosine
         except Unavailable as reason:
             ranking = self._words.rank(query, limit=limit, visible=visible)
             return Ranking(ranking.positions, ranking.scores, ranking.strong, degraded=str(reason))
         near = cosines > 0
         positions, cosines = positions[near], np.minimum(cosines[near], 1.0)
-        return Ranking(positions, cosines, cosines >= STRONG_COSINE)
+        return Ranking(positions, cosines, cosines >= strong)
 
     def explain(self, query: str, position: int) -> dict[str, float]:
         """The tool's cosine with the query."""
