@@ -77,7 +77,7 @@ class SetCosines(HashingEmbedder):
 
     def _encode(self, texts):
         cosines = np.array(
-            [1 if text == "alpha beta" else 0.33 if "gamma" in text else 0.1 for text in texts]
+            [1 if text in ("alpha beta", "alphabeta") else 0.33 if "gamma" in text else 0.1 for text in texts]
         )
         return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)
 
