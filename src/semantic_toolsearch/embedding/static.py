@@ -7,6 +7,7 @@ import io
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 # model_folder is imported where it is used: building pydantic models is a tenth of this package's import.
 
+TEXT_TOKENS = 30
+"""Tokens of a usual text, to judge how loud an axis is."""
+
 
 class StaticEmbedder:
     """Embeds with a table of token vectors from a folder: a text's vector is the sum of its tokens', made unit.
@@ -33,7 +37,7 @@ class StaticEmbedder:
     first call, once, whichever thread comes first. Instances may be shared by threads.
 
     A text of which no token is known, the empty one too, has a fixed vector: as a document one, as a query
-    another at a right angle to it, and both on the far side of what texts have in common. So a query that says
+    another at a right angle to it, and both along axes on which texts say least. So a query that says
     nothing to the model is near to no tool, not even to one that says nothing to it either.
 
     Args:
@@ -89,7 +93,7 @@ class StaticEmbedder:
             raise EmbedderError(f"embedder {self.id!r} failed: {error}") from error
         silent = ~out.any(axis=1)
         if silent.any():
-            out[silent] = table.nothing(query=query)
+            out[silent] = table.nothing[int(query)]
         out /= np.linalg.norm(out, axis=1, keepdims=True)
         return checked(out, len(clean), self.dimension, self.id)
 
@@ -117,7 +121,7 @@ class StaticEmbedder:
             return self._loaded
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Table:
     """A loaded model.
 
@@ -131,18 +135,18 @@ class _Table:
     vectors: np.ndarray[Any, np.dtype[np.int8]]
     scales: Matrix
 
-    def nothing(self, *, query: bool) -> Matrix:
-        """The vector of a text of which no token is known, not yet of unit length."""
-        common = np.einsum("i,ij->j", self.scales.astype(np.float64), self.vectors)
-        if not common.any():  # a table without a common direction
-            common[0] = 1
-        away = -common / np.linalg.norm(common)
-        side = np.zeros_like(away)
-        side[np.abs(away).argmin()] = 1
-        side -= (side @ away) * away
-        side /= np.linalg.norm(side)
-        vector: Matrix = (away + side if query else away - side).astype(np.float32)
-        return vector
+    @cached_property
+    def nothing(self) -> Matrix:
+        """The vectors of texts of which no token is known: of a document, of a query.
+
+        They are the two axes along which a text says least, so that hardly any is near to them.
+        """
+        means = np.einsum("i,ij->j", self.scales, self.vectors) / len(self.scales)
+        squares = np.einsum("i,ij,ij->j", self.scales**2, self.vectors, self.vectors, dtype=np.float32)
+        # In a sum of tokens, what they have in common grows faster than what tells them apart.
+        loudness = squares / len(self.scales) + TEXT_TOKENS * means**2
+        vectors: Matrix = np.eye(len(loudness), dtype=np.float32)[np.argsort(loudness, kind="stable")[:2]]
+        return vectors
 
 
 def _opened(tokenizer: Tokenizer, vectors: Any, scales: Any, dimension: int) -> _Table:
