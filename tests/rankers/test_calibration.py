@@ -29,7 +29,7 @@ def small():
 
 
 def test_the_default_model_has_numbers_of_its_own(small):
-    """After a change of its weights eval/fit_ranking.py must be run: cosines of other weights mean something else."""
+    """After a change of its weights eval/fit_ranking must be run: cosines of other weights mean something else."""
     assert small.cohort is not None
     assert small.cohort.shape == (512, 384)
     assert np.allclose(np.linalg.norm(small.cohort, axis=1), 1, atol=1e-5)

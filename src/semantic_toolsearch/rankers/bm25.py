@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -91,7 +92,7 @@ class LexicalIndex:
             if column is None:
                 weight += self.idf(0)
                 continue
-            found = slice(self.starts[column], self.starts[column + 1])
+            found = self._found(column)
             total[self.positions[found]] += self.weights[found]
             weight += self.idf(found.stop - found.start)
         return total / np.float32(weight) if weight else total
@@ -106,15 +107,19 @@ class LexicalIndex:
         weight = 0.0
         for word in dict.fromkeys(words):
             column = self.vocabulary.get(word)
-            found = slice(0, 0) if column is None else slice(self.starts[column], self.starts[column + 1])
+            found = slice(0, 0) if column is None else self._found(column)
             idf = self.idf(found.stop - found.start)
             total[self.positions[found]] += np.float32(idf)
             weight += idf
         return total / np.float32(weight) if weight else total
 
+    def _found(self, column: int) -> slice:
+        """Where the tools that hold a word stand."""
+        return slice(int(self.starts[column]), int(self.starts[column + 1]))
+
     def idf(self, documents: int) -> float:
         """The weight of a word that so many tools hold."""
-        return float(np.log1p((self.size - documents + 0.5) / (documents + 0.5)))
+        return math.log1p((self.size - documents + 0.5) / (documents + 0.5))
 
     def to_files(self) -> dict[str, bytes]:
         """The index as named files, without any pickle."""

@@ -4,7 +4,7 @@ A cosine alone does not tell: a vague query lies near everything, a precise one 
 near the query is to tools of other people's catalogs (as speaker verification compares a voice with a cohort of
 strangers; Auckenthaler, Carey, Lloyd-Thomas, "Score Normalization for Text-Independent Speaker Verification Systems",
 Digital Signal Processing 2000). An answer is what fits better than those. The numbers of each model that comes with the
-library lie in ``calibrations``, written by ``eval/fit_ranking.py``.
+library lie in ``calibrations``, written by ``eval/fit_ranking``.
 """
 
 from __future__ import annotations

@@ -134,6 +134,8 @@ def scales(
 
 def is_foreign(query: str) -> bool:
     """Whether most letters lie beyond the Latin ones, where an English model sees unknown pieces only."""
+    if query.isascii():
+        return False
     letters = [char for char in query if char.isalpha()]
     return 2 * sum(char > _LAST_LATIN for char in letters) > len(letters)
 
