@@ -148,7 +148,14 @@ def test_x18_hidden_characters_neither_split_nor_join_words():
 def test_function_words_are_dropped_from_text_and_kept_in_names():
     assert tokenize("turn the light off, don’t wait") == ["turn", "light", "wait"]
     assert tokenize("turn_off", keep_stop_words=True)[-2:] == ["turn", "off"]
-    assert all(tokenize(word) == [] for word in STOP_WORDS)
+    assert all(tokenize(word) == [] for word in STOP_WORDS - {"id"})
+
+
+def test_an_id_is_a_word_and_i_would_is_none():
+    assert tokenize("I'd like the user ID") == ["user", "id"]
+    assert tokenize("I’d") == []
+    assert "id" in tokenize("get_user_id")
+    assert "id" in tokenize("userId")
 
 
 def test_a_repeated_word_counts_again():

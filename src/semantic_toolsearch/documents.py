@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RECIPE", "dense_text", "lexical_tokens", "readable_name", "shared_words"]
 
-RECIPE: Final = "2"
+RECIPE: Final = "3"
 """Names the way documents are written; an index stores it and refuses to be read under another one."""
 
 NAME_WEIGHT: Final = 3

@@ -44,6 +44,10 @@ STOP_WORDS: Final = frozenset((
 # fmt: on
 """English function words, dropped from running text; a tool's name keeps all of its words."""
 
+_ID: Final = "id"
+_I_WOULD: Final = re.compile("i['’]d", re.IGNORECASE)
+"""The one function word that is a word of its own without its apostrophe, and one that tools are made of."""
+
 _SYMBOLS: Final = frozenset("+#./&@")
 _LONGEST_SYMBOL_WORD: Final = 24
 _RUN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -93,7 +97,7 @@ def _chunk_tokens(chunk: str, keep_stop_words: bool) -> tuple[str, ...]:
         form
         for run in _runs(chunk)
         for word in map(fold, split_identifier(run))
-        if keep_stop_words or word not in STOP_WORDS
+        if keep_stop_words or word not in STOP_WORDS or (word == _ID and not _I_WOULD.search(chunk))
         for form in _index_forms(word)
     ]
     known = {*words, ""}
