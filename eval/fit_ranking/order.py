@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from tasks import Asked, Floats, Task
@@ -31,7 +32,12 @@ FULL_WEIGHT = 100
 """Queries from which a task counts fully; smaller ones count by their number, being mostly chance."""
 
 
-def order_sums(asked: Asked, weight: float, hidden: Sequence[Sequence[int]] | None = None) -> Floats:
+def order_sums(
+    asked: Asked,
+    weight: float,
+    hidden: Sequence[Sequence[int]] | None = None,
+    foreign_weight: float = FOREIGN_WORD_WEIGHT,
+) -> Floats:
     """The fused sums of ``HybridRanker``, without the tools ``hidden`` from each query."""
     sums = np.empty_like(asked.cosines)
     for row in range(len(sums)):
@@ -39,7 +45,7 @@ def order_sums(asked: Asked, weight: float, hidden: Sequence[Sequence[int]] | No
         if hidden is not None:
             seen[list(hidden[row])] = False
         shares, cosines = np.where(seen, asked.shares[row], 0), np.where(seen, asked.cosines[row], 0)
-        per_share, per_cosine = scales(FOREIGN_WORD_WEIGHT if asked.foreign[row] else weight, shares, cosines)
+        per_share, per_cosine = scales(foreign_weight if asked.foreign[row] else weight, shares, cosines)
         sums[row] = per_share * shares + per_cosine * cosines
         if asked.one_word[row]:
             sums[row] += FULL_COVERAGE_BONUS * (asked.coverage[row] >= FULL_COVERAGE)
@@ -83,7 +89,7 @@ def fit_words(tasks: Sequence[Task]) -> tuple[float, float]:
     best, chosen = 0.0, (0.33, 0.1)
     print("\nWeight of the words at 400 tools (columns) and growth a tenfold (rows): mean nDCG@10")
     print("       " + " ".join(f"{words:6.2f}" for words in shares))
-    for growth in (0.0, 0.05, 0.1, 0.15):
+    for growth in (0.0, 0.05, 0.1, 0.15, 0.2):
         row = []
         for words in shares:
             values = [
@@ -121,6 +127,21 @@ def print_orders(tasks: Sequence[Task], words: float, growth: float) -> None:
         weighted = [over_tasks(tasks, [each[measure] for each in results[name]]) for name in forms]
         print("mean        " + " ".join(f"{value:18.2f}" for value in plain))
         print("weighted    " + " ".join(f"{value:18.2f}" for value in weighted), flush=True)
+
+
+def print_foreign(tasks: Sequence[Task]) -> None:
+    """Whether words weigh enough where the model cannot read, by tasks with twenty such queries or more."""
+    weights = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
+    print("\nWeight of the words for queries in other scripts: nDCG@10")
+    print("             " + " ".join(f"{weight:6.2f}" for weight in weights))
+    for task in tasks:
+        chosen = [query for query, foreign in zip(task.own.queries, task.own.foreign, strict=True) if foreign]
+        if len(chosen) < 20:
+            continue
+        rows = [place for place, foreign in enumerate(task.own.foreign) if foreign]
+        some = replace(task, dataset=task.dataset.only(chosen), own=task.own.only(rows))
+        values = [measured(some, order_sums(some.own, 0.3, None, weight))["nDCG@10"] for weight in weights]
+        print(f"{task.dataset.name:12s} " + " ".join(f"{value:6.2f}" for value in values), flush=True)
 
 
 def rank_fusion(task: Task) -> Floats:

@@ -44,6 +44,18 @@ class Asked:
     foreign: list[bool]
     one_word: list[bool]
 
+    def only(self, rows: Sequence[int]) -> Asked:
+        """Some of the queries."""
+        return Asked(
+            [self.queries[row] for row in rows],
+            self.shares[rows],
+            self.coverage[rows],
+            self.cosines[rows],
+            self.vectors[rows],
+            [self.foreign[row] for row in rows],
+            [self.one_word[row] for row in rows],
+        )
+
 
 @dataclass
 class Task:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["K1", "B", "Bm25Ranker", "LexicalIndex"]
 
-K1: Final = 2.0
+K1: Final = 1.6
 """How slowly further occurrences of a word lose weight; tools repeat few words, and ``documents`` caps those."""
 
 B: Final = 0.75

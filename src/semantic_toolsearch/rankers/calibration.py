@@ -31,7 +31,7 @@ NEAREST: Final = 3
 """So many of the nearest tools of the cohort tell how near a query is to tools elsewhere."""
 
 LEAST_WORDS: Final = 0.2
-MOST_WORDS: Final = 0.5
+MOST_WORDS: Final = 0.6
 """Bounds of the words' share, for catalogs of a few tools and of very many."""
 
 _MIDDLE: Final = 400
