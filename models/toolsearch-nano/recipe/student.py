@@ -69,12 +69,28 @@ class Adam:
         self._mean, self._square = np.zeros_like(table), np.zeros_like(table)
         self._first, self._second = first, second
         self._steps = 0
+        # Fresh arrays of megabytes at every step would cost more than the arithmetic.
+        self._move, self._other = np.empty_like(table), np.empty_like(table)
 
     def step(self, rows: np.ndarray, gradient: Matrix, rate: float) -> None:
-        """Move ``table[rows]`` against its gradient."""
+        """Move ``table[rows]`` against its gradient, whose array is used up; no row may occur twice."""
         self._steps += 1
-        mean = self._mean[rows] = self._first * self._mean[rows] + (1 - self._first) * gradient
-        square = self._square[rows] = self._second * self._square[rows] + (1 - self._second) * gradient**2
-        mean = mean / (1 - self._first**self._steps)
-        square = square / (1 - self._second**self._steps)
-        self.table[rows] -= (rate * mean / (np.sqrt(square) + 1e-8)).astype(np.float32)
+        move, other = self._move[: len(rows)], self._other[: len(rows)]
+        np.take(self._mean, rows, axis=0, out=move, mode="clip")
+        move *= self._first
+        move += np.multiply(gradient, 1 - self._first, out=other)
+        self._mean[rows] = move
+        np.take(self._square, rows, axis=0, out=other, mode="clip")
+        other *= self._second
+        gradient *= gradient
+        gradient *= 1 - self._second
+        other += gradient
+        self._square[rows] = other
+        other /= 1 - self._second**self._steps
+        np.sqrt(other, out=other)
+        other += 1e-8
+        move *= rate / (1 - self._first**self._steps)
+        move /= other
+        np.take(self.table, rows, axis=0, out=other, mode="clip")
+        other -= move
+        self.table[rows] = other

@@ -41,7 +41,9 @@ class Texts:
 
 def read_texts(data: Path, written: Path, wordnet: Path, *, seed: int) -> Texts:
     """Read and draw; the same seed and folders give the same."""
-    examples = read_examples(data, seed=seed, share=SHARE) + _written(written, random.Random(seed))
+    examples = read_examples(data, dense_text, seed=seed, share=SHARE) + _written(
+        written, random.Random(seed)
+    )
     texts = {
         text
         for example in examples
