@@ -54,10 +54,28 @@ SPOTS = {
 }
 
 
+OF_WORDS_ALONE = {"parameter description", "enum value", "inside $defs"}
+
+
 @pytest.mark.parametrize("spot", SPOTS)
-def test_s01_a_word_in_any_spot_is_in_both_documents(spot):
+def test_s01_a_word_in_any_spot_is_indexed(spot):
     assert "zebra" in lexical_tokens(SPOTS[spot])
+
+
+@pytest.mark.parametrize("spot", sorted(SPOTS.keys() - OF_WORDS_ALONE))
+def test_s01_what_names_and_describes_a_tool_is_embedded(spot):
     assert "zebra" in dense_text(SPOTS[spot]).lower()
+
+
+@pytest.mark.parametrize("spot", sorted(OF_WORDS_ALONE))
+def test_what_parameters_say_in_detail_does_not_blur_the_vector(spot):
+    assert "zebra" not in dense_text(SPOTS[spot]).lower()
+
+
+def test_a_parameter_name_stands_once_in_the_embedded_text():
+    twice = parameter("from", properties={"zebraId": {"type": "string"}}, type="object")
+    twice["properties"]["to"] = {"type": "object", "properties": {"zebraId": {"type": "string"}}}
+    assert dense_text(tool(parameters=twice)).count("zebra id") == 1
 
 
 def test_s01_the_last_word_of_a_huge_description_is_indexed():

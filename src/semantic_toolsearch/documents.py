@@ -15,13 +15,11 @@ from semantic_toolsearch.schemas import schema_fields
 from semantic_toolsearch.tokens import tokenize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from semantic_toolsearch.definitions import ToolDefinition
 
 __all__ = ["RECIPE", "dense_text", "lexical_tokens", "readable_name", "shared_words"]
 
-RECIPE: Final = "3"
+RECIPE: Final = "4"
 """Names the way documents are written; an index stores it and refuses to be read under another one."""
 
 NAME_WEIGHT: Final = 3
@@ -67,17 +65,21 @@ def shared_words(tool: ToolDefinition, query: str) -> dict[str, tuple[str, ...]]
 
 
 def dense_text(tool: ToolDefinition) -> str:
-    """The text of one tool that is embedded: the most telling parts first, since models cut the end."""
+    """The text of one tool that is embedded: the most telling parts first, since models cut the end.
+
+    Of parameters it has the names alone: what they say in detail, and their values, is for the words. Mixed into one
+    vector, it drowns what the tool does (models/EXPERIMENTS.md has the figures).
+    """
     parts = [readable_name(tool)]
     if tool.aliases or tool.tags:
         parts.append(f" ({', '.join((*tool.aliases, *tool.tags))})")
     if tool.description:
         parts.append(f": {tool.description[:DENSE_DESCRIPTION_CHARACTERS]}")
-    fields = [
-        _field_text(field.name, field.description, field.values) for field in schema_fields(tool.parameters)
-    ]
-    if fields:
-        parts.append(f" Parameters: {'; '.join(filter(None, fields))}")
+    names = dict.fromkeys(
+        " ".join(split_identifier(field.name)) for field in schema_fields(tool.parameters) if field.name
+    )
+    if names:
+        parts.append(f" Parameters: {', '.join(names)}")
     return "".join(parts)
 
 
@@ -114,14 +116,6 @@ def _field_tokens(tool: ToolDefinition) -> dict[str, list[str]]:
 def _own_name(tool: ToolDefinition) -> str:
     """The name without the prefix that a transport puts before every tool, which tells no two tools apart."""
     return tool.name.removeprefix(_TRANSPORT_PREFIX)
-
-
-def _field_text(name: str, description: str, values: Iterable[str]) -> str:
-    text = " ".join(split_identifier(name))
-    if description:
-        text = f"{text}: {description}"
-    listed = ", ".join(values)
-    return f"{text} ({listed})" if listed else text
 
 
 def _saturated(tokens: list[str]) -> list[str]:

@@ -14,9 +14,8 @@ from pathlib import Path
 import torch
 from data import Example, draw, read_tools
 from torch import Tensor
+from whole import whole_text
 from written import read_phrases, read_requests
-
-from semantic_toolsearch.documents import dense_text
 
 MIX = {"metatool": 5_000, "sealtools": 2_500, "tldr": 1_500, "apibench": 400, "toolalpaca": 234}
 """English pairs by source that are shown again."""
@@ -44,7 +43,7 @@ def read_second_examples(folder: Path, written: Path, encode: Encode, *, seed: i
     chance = random.Random(seed)
     tools, requests = read_requests(written)
     tools |= {key: tool for key, tool in read_tools(folder).items() if key.split(":")[0] in MIX}
-    texts = {key: dense_text(tool) for key, tool in tools.items()}
+    texts = {key: whole_text(tool) for key, tool in tools.items()}
     wanted = [
         (pair["query"], pair["pos"], frozenset(pair["also_pos"]), pair["source"])
         for pair in draw(folder, chance, MIX, PER_LANGUAGE)

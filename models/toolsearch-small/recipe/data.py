@@ -11,12 +11,12 @@ import json
 import random
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from semantic_toolsearch.definitions import ToolDefinition
-from semantic_toolsearch.documents import dense_text
 from semantic_toolsearch.names import split_identifier
 from semantic_toolsearch.tokens import telling_tokens, tokenize
 
@@ -31,6 +31,9 @@ FROM_NAMES, FROM_DESCRIPTIONS, SHORTENED = 1_000, 1_500, 1_500
 
 SHORTENED_SOURCES = ("metatool", "toolalpaca", "sealtools", "apibench")
 """Sources whose queries are whole sentences; tldr's are short as they are."""
+
+Text = Callable[[ToolDefinition], str]
+"""What is shown of a tool."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
@@ -58,23 +61,24 @@ class Example:
     source: str
 
 
-def read_examples(folder: Path, *, seed: int, share: float = 1.0) -> list[Example]:
+def read_examples(folder: Path, text: Text, *, seed: int, share: float = 1.0) -> list[Example]:
     """Draw and make the examples of one epoch.
 
     Args:
         folder: Training folder.
+        text: What is shown of a tool.
         seed: Seed of every draw; the same seed and folder give the same list.
         share: Every count of this module is multiplied by it.
     """
     chance = random.Random(seed)
     tools = read_tools(folder)
-    texts = {identity: dense_text(tool) for identity, tool in tools.items()}
+    texts = {identity: text(tool) for identity, tool in tools.items()}
     pairs = draw(folder, chance, MIX, PER_LANGUAGE, share)
     examples = [_example(pair, pair["query"], texts, chance, pair["source"]) for pair in pairs]
     examples += _shortened(pairs, texts, chance, round(share * SHORTENED))
     usable = {identity: tool for identity, tool in tools.items() if identity.split(":")[0] in MIX}
-    examples += _named(usable, texts, chance, round(share * FROM_NAMES))
-    examples += _described(usable, texts, chance, round(share * FROM_DESCRIPTIONS))
+    examples += _named(usable, texts, text, chance, round(share * FROM_NAMES))
+    examples += _described(usable, text, chance, round(share * FROM_DESCRIPTIONS))
     chance.shuffle(examples)
     return examples
 
@@ -161,7 +165,7 @@ def _shortened(
 
 
 def _named(
-    tools: dict[str, ToolDefinition], texts: dict[str, str], chance: random.Random, count: int
+    tools: dict[str, ToolDefinition], texts: dict[str, str], text: Text, chance: random.Random, count: int
 ) -> list[Example]:
     """Name words to the tool: half of the time the document lacks its name, so that meaning must do."""
     made: list[Example] = []
@@ -170,7 +174,7 @@ def _named(
         words = split_identifier(tool.name)
         if not 2 <= len(words) <= 6 or not tool.description or any(word.isdigit() for word in words):
             continue
-        document = texts[identity] if chance.random() < 0.5 else dense_text(_without_name(tool))
+        document = texts[identity] if chance.random() < 0.5 else text(_without_name(tool))
         made.append(_made(" ".join(words), document, identity, "name"))
         if len(made) == count:
             break
@@ -178,7 +182,7 @@ def _named(
 
 
 def _described(
-    tools: dict[str, ToolDefinition], texts: dict[str, str], chance: random.Random, count: int
+    tools: dict[str, ToolDefinition], text: Text, chance: random.Random, count: int
 ) -> list[Example]:
     """A description's first sentence to the tool without it: what stays is the name, the rest, the parameters."""
     made: list[Example] = []
@@ -188,7 +192,7 @@ def _described(
         words = len(split_identifier(tool.name))
         if not 4 <= len(first.split()) <= 30 or (words < 2 and not rest):
             continue
-        document = dense_text(tool.model_copy(update={"description": rest[0] if rest else ""}))
+        document = text(tool.model_copy(update={"description": rest[0] if rest else ""}))
         made.append(_made(first.rstrip("."), document, identity, "description"))
         if len(made) == count:
             break

@@ -30,6 +30,7 @@ from data import Example, read_examples
 from sentence_transformers import SentenceTransformer
 from torch import Tensor
 from torch.nn import functional
+from whole import whole_text
 
 WRITTEN = Path(__file__).resolve().parent / "written"
 BATCH = 64
@@ -251,7 +252,7 @@ def main() -> None:
     work: Path = arguments.work
     base = published(work / "base", arguments.wheel)
     if not (work / FIRST.name).exists():
-        examples = read_examples(arguments.data, seed=FIRST.seed)
+        examples = read_examples(arguments.data, whole_text, seed=FIRST.seed)
         run(opened(base), examples, FIRST, work, arguments.save_every)
     if not (work / SECOND.name).exists():
         blend({base: 1 - KEPT, work / FIRST.name: KEPT}, work / "between")
