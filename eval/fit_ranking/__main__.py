@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-from order import fit_words, print_foreign, print_orders
+from order import fit_foreign, fit_words, print_orders
 from sureness import fit_odds, left_out_odds, print_reliability, print_trade_offs, read_cases, threshold_at
 from tasks import read_cohort, read_tasks
 
@@ -51,7 +51,7 @@ def main() -> None:
     words, growth = fit_words(tasks)
     print(f"chosen: {words} and {growth}, within {LEAST_WORDS} and {MOST_WORDS}")
     print_orders(tasks, words, growth)
-    print_foreign(tasks)
+    foreign = fit_foreign(tasks)
     cases = read_cases(tasks, words, growth, cohort)
     print_trade_offs(cases)
     names = ["cosine", "coverage", "elsewhere"]
@@ -66,6 +66,7 @@ def main() -> None:
         numbers = {
             "words": words,
             "growth": growth,
+            "foreign": foreign,
             "cosine": round(float(weights[0]), 3),
             "coverage": round(float(weights[1]), 3),
             "elsewhere": round(float(weights[2]), 3) if used is names else 0.0,

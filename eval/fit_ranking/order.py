@@ -11,7 +11,7 @@ from tasks import Asked, Floats, Task
 from semantic_toolsearch.evaluation.answers import Answer
 from semantic_toolsearch.evaluation.measuring.measures import means, per_query
 from semantic_toolsearch.rankers.calibration import Calibration
-from semantic_toolsearch.rankers.hybrid import FOREIGN_WORD_WEIGHT, FULL_COVERAGE, FULL_COVERAGE_BONUS, scales
+from semantic_toolsearch.rankers.hybrid import FULL_COVERAGE, FULL_COVERAGE_BONUS, scales
 
 ENGLISH = (
     "acebench_en",
@@ -28,6 +28,9 @@ ENGLISH = (
 )
 """The tasks that decide."""
 
+FOREIGN = 0.8
+"""Share of the words where the model cannot read, as long as it is not fitted."""
+
 FULL_WEIGHT = 100
 """Queries from which a task counts fully; smaller ones count by their number, being mostly chance."""
 
@@ -36,7 +39,7 @@ def order_sums(
     asked: Asked,
     weight: float,
     hidden: Sequence[Sequence[int]] | None = None,
-    foreign_weight: float = FOREIGN_WORD_WEIGHT,
+    foreign_weight: float = FOREIGN,
 ) -> Floats:
     """The fused sums of ``HybridRanker``, without the tools ``hidden`` from each query."""
     sums = np.empty_like(asked.cosines)
@@ -66,7 +69,7 @@ def measured(task: Task, sums: Floats) -> dict[str, float]:
 
 def word_weight(words: float, growth: float, tools: int) -> float:
     """As ``Calibration.word_weight``."""
-    return Calibration(words, growth, 0, 0, 0, 0, 0, 0).word_weight(tools)
+    return Calibration(words, growth, 0, 0, 0, 0, 0, 0, 0).word_weight(tools)
 
 
 def over_tasks(tasks: Sequence[Task], values: Sequence[float]) -> float:
@@ -129,9 +132,10 @@ def print_orders(tasks: Sequence[Task], words: float, growth: float) -> None:
         print("weighted    " + " ".join(f"{value:18.2f}" for value in weighted), flush=True)
 
 
-def print_foreign(tasks: Sequence[Task]) -> None:
-    """Whether words weigh enough where the model cannot read, by tasks with twenty such queries or more."""
-    weights = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
+def fit_foreign(tasks: Sequence[Task]) -> float:
+    """Choose the share of the words where the model cannot read, by tasks with twenty such queries or more."""
+    weights = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
+    totals = np.zeros(len(weights))
     print("\nWeight of the words for queries in other scripts: nDCG@10")
     print("             " + " ".join(f"{weight:6.2f}" for weight in weights))
     for task in tasks:
@@ -141,7 +145,9 @@ def print_foreign(tasks: Sequence[Task]) -> None:
         rows = [place for place, foreign in enumerate(task.own.foreign) if foreign]
         some = replace(task, dataset=task.dataset.only(chosen), own=task.own.only(rows))
         values = [measured(some, order_sums(some.own, 0.3, None, weight))["nDCG@10"] for weight in weights]
+        totals += np.array(values) * len(chosen)
         print(f"{task.dataset.name:12s} " + " ".join(f"{value:6.2f}" for value in values), flush=True)
+    return weights[int(totals.argmax())] if totals.any() else FOREIGN
 
 
 def rank_fusion(task: Task) -> Floats:

@@ -44,6 +44,7 @@ def test_stored_numbers_are_usable(path):
     assert own.coverage > 0
     assert own.elsewhere <= 0
     assert 0 < own.strong < 1
+    assert 0.5 <= own.foreign < 1
     assert 0 < own.strong_cosine < 1
     assert path.with_suffix(".npy").exists() == (own.elsewhere < 0)
     assert CALIBRATIONS.joinpath("any.json").exists()
@@ -60,7 +61,7 @@ def test_sureness_grows_with_each_arm_and_falls_with_what_is_elsewhere(small):
 
 
 def test_no_odds_are_too_long():
-    steep = Calibration(0.3, 0.1, 1e6, 0, 0, -5e5, 0.5, 0.5)
+    steep = Calibration(0.3, 0.1, 0.8, 1e6, 0, 0, -5e5, 0.5, 0.5)
     assert 0 < steep.probability(0.0, 0, 0) < 1e-9
     assert 1 - 1e-9 < steep.probability(1.0, 0, 0) <= 1
 
@@ -77,10 +78,10 @@ def test_elsewhere_is_the_mean_of_the_nearest():
     queries = random.standard_normal((5, 8)).astype(np.float32)
     exact = [np.sort(cohort @ query)[-NEAREST:].mean() for query in queries]
     assert np.allclose(elsewhere(queries, cohort), exact, atol=1e-5)
-    known = Calibration(0.3, 0.1, 1, 1, -1, 0, 0.5, 0.5, cohort)
+    known = Calibration(0.3, 0.1, 0.8, 1, 1, -1, 0, 0.5, 0.5, cohort)
     assert known.elsewhere_of(queries[:1]) == pytest.approx(exact[0], abs=1e-5)
     assert known.elsewhere_of(queries[0]) == pytest.approx(exact[0], abs=1e-5)
-    assert Calibration(0.3, 0.1, 1, 1, 0, 0, 0.5, 0.5).elsewhere_of(queries[:1]) == 0
+    assert Calibration(0.3, 0.1, 0.8, 1, 1, 0, 0, 0.5, 0.5).elsewhere_of(queries[:1]) == 0
 
 
 @pytest.mark.parametrize("name", ["no-such-model", "", "..", "../any", "a/b", "x" * 500, "any\x00", "地図"])

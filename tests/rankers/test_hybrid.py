@@ -54,9 +54,9 @@ def test_s12_a_small_pool_gives_the_exact_answer(query, monkeypatch):
     ranker = hashed(TOOLS, embedder=Arbitrary(8)).ranker
     assert isinstance(ranker, HybridRanker)
     visible = np.arange(len(TOOLS)) % 3 > 0
+    monkeypatch.setattr("semantic_toolsearch.rankers.hybrid.HEAD", 10)
     full = ranker.rank(query, limit=10, visible=visible)
     monkeypatch.setattr("semantic_toolsearch.rankers.hybrid._POOL", 1)
-    monkeypatch.setattr("semantic_toolsearch.rankers.hybrid.HEAD", 10)
     small = ranker.rank(query, limit=10, visible=visible)
     assert small.positions.tolist() == full.positions.tolist()
     assert np.allclose(small.scores, full.scores, atol=1e-6)

@@ -47,6 +47,7 @@ class Calibration:
     Attributes:
         words: Share of the words' arm in the fused order among 400 tools; meaning has the rest.
         growth: What is added to it with each tenfold number of tools: in a crowd many tools mean nearly the same.
+        foreign: The share of the words' arm for a query in a script that the model was not trained to read.
         cosine: Weight of the best tool's cosine.
         coverage: Weight of the best tool's share of the query's words.
         elsewhere: Weight of the query's nearness to tools of other catalogs; 0 where there is no cohort.
@@ -58,6 +59,7 @@ class Calibration:
 
     words: float
     growth: float
+    foreign: float
     cosine: float
     coverage: float
     elsewhere: float

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["HybridRanker", "is_foreign", "scales"]
 
-FOREIGN_WORD_WEIGHT: Final = 0.8
-"""Weight of the words' arm for a query in a script that the embedding model was not trained to read."""
-
 FAINT_MATCH: Final = 0.05
 """A best word match below this share of the query's weight is not blown up to a full one."""
 
@@ -83,7 +80,7 @@ class HybridRanker:
             except Unavailable as reason:
                 return Ranking(by_words.positions[:limit], by_words.scores[:limit], degraded=str(reason))
             positions = np.concatenate([near, unseen])
-            weight = FOREIGN_WORD_WEIGHT if foreign else calibration.word_weight(_count(visible, len(shares)))
+            weight = calibration.foreign if foreign else calibration.word_weight(_count(visible, len(shares)))
             per_share, per_cosine = scales(weight, by_words.scores, cosines)
             sums = per_share * shares[positions] + per_cosine * cosines
             sums += np.float32(FULL_COVERAGE_BONUS) * complete[positions]
