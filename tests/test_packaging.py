@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PACKED_MODELS = {"toolsearch-small": 25_000_000}
+PACKED_MODELS = {"toolsearch-small": 25_000_000, "toolsearch-nano": 8_000_000}
 """Models that the wheel holds, and the most bytes that one may load."""
 
 SEARCH = """
