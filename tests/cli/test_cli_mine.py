@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -28,20 +29,22 @@ def desk(write):
     return ["eval", "mine", "--catalog", write("desk.json", DESK), "--ranker", "bm25"]
 
 
-@pytest.mark.parametrize("ranker", ["hybrid", "bm25"])
-def test_s31_the_example_names_the_thin_tool_and_the_magnet(toolsearch, ranker):
+@pytest.mark.parametrize(("ranker", "changes"), [("hybrid", 1), ("bm25", 2)])
+def test_s31_the_example_names_the_thin_tool_and_the_magnet(toolsearch, ranker, changes):
+    """The magnet attracts by its words; beside meaning they are not enough."""
     result = toolsearch("eval", "mine", "--catalog", TOOLS, "--queries", PHRASINGS, "--ranker", ranker)
     assert (result.exit_code, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert lines[0] == f"15 tools, 48 phrasings, 44 of them with their tools; ranker {ranker}"
-    assert "Magnets (1): ask_help_desk" in lines
-    start = lines.index("Descriptions to change (2)")
+    start = lines.index(f"Descriptions to change ({changes})")
     section = "\n".join(lines[start : lines.index("", start)])
-    assert "\ncancelOrder: loaded for 0 of 5 phrasings" in section
+    assert re.search(r"\ncancelOrder: loaded for [0-4] of 5 phrasings", section)
     assert "It has no description." in section
     assert "'purchase' (2)" in section
-    assert "\nask_help_desk: a magnet\n" in section
-    assert "'I want my money back'" in section
+    by_words = ranker == "bm25"
+    assert ("Magnets (1): ask_help_desk" in lines) == by_words
+    assert ("\nask_help_desk: a magnet\n" in section) == by_words
+    assert ("'I want my money back'" in section) == by_words
 
 
 def test_s31_a_tool_without_the_users_words_is_never_found_by_words(toolsearch):
