@@ -10,10 +10,11 @@ from pathlib import Path
 
 from wordnet import read_wordnet
 
+from semantic_toolsearch.documents import dense_text
+
 sys.path.append(str(Path(__file__).resolve().parents[2] / "toolsearch-small" / "recipe"))
 
 from data import Example, read_examples
-from whole import whole_text
 from written import read_phrases, read_requests
 
 __all__ = ["Example", "Texts", "read_texts"]
@@ -40,7 +41,7 @@ class Texts:
 
 def read_texts(data: Path, written: Path, wordnet: Path, *, seed: int) -> Texts:
     """Read and draw; the same seed and folders give the same."""
-    examples = read_examples(data, whole_text, seed=seed, share=SHARE) + _written(
+    examples = read_examples(data, dense_text, seed=seed, share=SHARE) + _written(
         written, random.Random(seed)
     )
     texts = {
@@ -61,7 +62,7 @@ def read_texts(data: Path, written: Path, wordnet: Path, *, seed: int) -> Texts:
 def _written(folder: Path, chance: random.Random) -> list[Example]:
     """Every written request with each tool that it needs, and one that it does not need of the same server."""
     tools, requests = read_requests(folder)
-    texts = {key: whole_text(tool) for key, tool in tools.items()}
+    texts = {key: dense_text(tool) for key, tool in tools.items()}
     servers: dict[str, list[str]] = defaultdict(list)
     for key in tools:
         servers[key.rsplit(":", 1)[0]].append(key)
