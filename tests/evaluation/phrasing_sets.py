@@ -41,8 +41,9 @@ THIN = t("archiveItem", "")
 MENDED = t("archiveItem", "Put an object into storage in the cellar.")
 MAGNET = t(
     "ask_museum",
-    "Ticket, visitor, guide, tour, painting, frame, transport, poster, guard, night, cake, cafe, humidity, room: "
-    "ask about any of them, at any time.",
+    "Tickets, visitors, guides, tours, paintings, frames, transports, posters, guards, nights, cakes, cafes, "
+    "humidity, rooms. Ticket, visitor, guide, tour, painting, frame, transport, poster, guard, night, cake, cafe, "
+    "humidity, room: ask.",
 )
 MODEST = t("ask_museum", "Explain the history of an exhibit to a child.")
 

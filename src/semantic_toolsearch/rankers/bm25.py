@@ -58,7 +58,7 @@ class LexicalIndex:
         self.starts = starts
 
     @classmethod
-    def build(cls, documents: Iterable[list[str]]) -> LexicalIndex:
+    def build(cls, documents: Iterable[list[str]], *, k1: float = K1) -> LexicalIndex:
         """Index token lists, one a tool, in catalog order."""
         corpus = list(documents)
         if not any(corpus):
@@ -66,7 +66,7 @@ class LexicalIndex:
             return cls(len(corpus), {}, empty, empty.astype(np.int32), np.zeros(1, dtype=np.int64))
         import bm25s
 
-        model = bm25s.BM25(method="lucene", k1=K1, b=B)
+        model = bm25s.BM25(method="lucene", k1=k1, b=B)
         model.index(corpus, show_progress=False, create_empty_token=False)
         return cls(
             len(corpus),

@@ -34,6 +34,9 @@ _ASKING: Final = frozenset((
 _DROPPED: Final = STOP_WORDS | _ASKING
 """Function words and words of asking."""
 
+_K1: Final = 1.2
+"""The textbook's."""
+
 _SUFFIXES: Final = ("ings", "ing", "ers", "ies", "ed", "es", "s", "e", "y")
 """Endings of which the first that fits is cut off."""
 
@@ -54,7 +57,7 @@ class FlatBm25Ranker:
     name = "flat-bm25"
 
     def __init__(self, catalog: Catalog) -> None:
-        self._index = LexicalIndex.build(map(_document, catalog))
+        self._index = LexicalIndex.build(map(_document, catalog), k1=_K1)
 
     def rank(self, query: str, *, limit: int, visible: Visible | None = None) -> Ranking:
         """Rank the tools that share a word with the query."""
