@@ -291,7 +291,7 @@ def test_explain_without_rules_knows_the_limit_alone():
         ("keyword", {"keyword"}),
         ("bm25", {"bm25"}),
         ("semantic", {"cosine"}),
-        ("hybrid", {"bm25", "coverage", "cosine"}),
+        ("hybrid", {"bm25", "coverage", "cosine", "elsewhere"}),
         ("rrf", {"bm25", "cosine"}),
         ("regex", set()),
     ],

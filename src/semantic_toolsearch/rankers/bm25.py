@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 
     from semantic_toolsearch.catalog import Catalog
 
-__all__ = ["K1", "B", "Bm25Ranker", "LexicalIndex"]
+__all__ = ["K1", "TEXTBOOK_K1", "B", "Bm25Ranker", "LexicalIndex"]
 
 K1: Final = 1.6
 """How slowly further occurrences of a word lose weight; tools repeat few words, and ``documents`` caps those."""
+
+TEXTBOOK_K1: Final = 1.2
+"""The same where another BM25 than the library's own is shown: Lucene's default."""
 
 B: Final = 0.75
 """How much a long text counts against a tool."""
