@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
@@ -20,3 +23,12 @@ def model():
     from semantic_toolsearch import OnnxEmbedder
 
     return OnnxEmbedder()
+
+
+@pytest.fixture(scope="session")
+def public_data():
+    """The folder of the unpacked public datasets, which are no part of the repository; without it, a skip."""
+    folder = Path(os.environ.get("TOOLSEARCH_DATA", ""))
+    if not (folder / "pool_all" / "tools.jsonl").is_file():
+        pytest.skip(f"no {folder}/pool_all/tools.jsonl: set TOOLSEARCH_DATA to the unpacked public data")
+    return folder

@@ -133,11 +133,8 @@ def test_s04_wire_names_are_first_and_alone_among_their_like(large, ranker):
 @pytest.mark.data
 @pytest.mark.parametrize("ranker", SIX_RANKERS)
 @pytest.mark.parametrize("task", ["azure_mcp", "acebench_en", "acebench_zh"])
-def test_s04_seven_spellings_are_first_in_public_catalogs(tmp_path, task, ranker):
-    folder = Path(os.environ.get("TOOLSEARCH_DATA", "")) / task
-    if not (folder / "tools.jsonl").is_file():
-        pytest.skip(f"no {folder}/tools.jsonl: set TOOLSEARCH_DATA to the unpacked public data")
-    with (folder / "tools.jsonl").open(encoding="utf-8") as lines:
+def test_s04_seven_spellings_are_first_in_public_catalogs(public_data, task, ranker):
+    with (public_data / task / "tools.jsonl").open(encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     keys = ("name", "description", "parameters", "namespace")
     catalog = Catalog({key: record[key] for key in keys} for record in records)

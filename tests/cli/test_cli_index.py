@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from model_folders import write_static_model
 from semantic_toolsearch.embedding import shipped
-from static_models import write_static_model
 
 NEED = "a buyer wants his cash returned"
 

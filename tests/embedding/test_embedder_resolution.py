@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from model_folders import write_static_model
 from semantic_toolsearch.embedding import (
     DEFAULT_MODEL,
     MODEL_NAMES,
@@ -20,7 +21,6 @@ from semantic_toolsearch.embedding import (
 from semantic_toolsearch.embedding import shipped as shipped_module
 from semantic_toolsearch.errors import ConfigError, EmbedderError
 from semantic_toolsearch.testing import HashingEmbedder
-from static_models import write_static_model
 
 
 def test_the_default_is_the_shipped_model() -> None:

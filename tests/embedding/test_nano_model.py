@@ -39,21 +39,6 @@ def test_its_tokenizer_leaves_padding_and_truncation_to_the_code() -> None:
     assert (tokenizer["padding"], tokenizer["truncation"]) == (None, None)
 
 
-def test_s17_it_finds_by_meaning(embedder: StaticEmbedder) -> None:
-    documents = [
-        "create invoice: Bill a customer for an order.",
-        "git reset: Unstage changes that were added.",
-        "lamp: Switch the lights of a room on or off.",
-    ]
-    queries = [
-        "charge the client for our work",
-        "take back what I added to the commit",
-        "it is too dark in the bedroom",
-    ]
-    found = embedder.encode_query(queries) @ embedder.encode_document(documents).T
-    assert found.argmax(axis=1).tolist() == [0, 1, 2]
-
-
 def test_texts_that_say_nothing_to_it_are_near_to_nothing(embedder: StaticEmbedder) -> None:
     known = [
         "create invoice: Bill a customer.",

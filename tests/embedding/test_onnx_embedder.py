@@ -6,12 +6,12 @@ import json
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from model_folders import vouch_for
 from semantic_toolsearch.embedding import OnnxEmbedder, shipped_model
 from semantic_toolsearch.embedding.onnx import BATCH_TOKENS, _batches
 from semantic_toolsearch.errors import ConfigError, EmbedderError
@@ -32,21 +32,6 @@ def folder(tmp_path: Path) -> Path:
     for name in ("manifest.json", "model.onnx", "tokenizer.json"):
         shutil.copy(MODEL / name, copy / name)
     return copy
-
-
-def test_s17_finds_by_meaning_without_network(embedder: OnnxEmbedder) -> None:
-    documents = [
-        "createInvoice: bill a customer",
-        "git_reset: unstage changes",
-        "lamp: switch lights on or off",
-    ]
-    queries = [
-        "charge the client for our work",
-        "take back what I added to the commit",
-        "it is too dark in here",
-    ]
-    found = embedder.encode_query(queries) @ embedder.encode_document(documents).T
-    assert found.argmax(axis=1).tolist() == [0, 1, 2]
 
 
 def test_s22_nothing_heavy_is_loaded_before_the_first_text() -> None:
@@ -106,25 +91,6 @@ def test_strange_texts_have_unit_vectors(embedder: OnnxEmbedder, text: str) -> N
 def test_what_is_no_list_of_texts_is_refused(embedder: OnnxEmbedder, texts: object) -> None:
     with pytest.raises(TypeError, match="text"):
         embedder.encode_query(texts)  # type: ignore[arg-type]  # the point of the test
-
-
-def test_threads_share_one_session() -> None:
-    embedder = OnnxEmbedder()
-    expected = OnnxEmbedder().encode_query(["undo my last commit"])
-    results: list[np.ndarray] = []
-    start = threading.Barrier(6)
-
-    def work() -> None:
-        start.wait()
-        results.extend(embedder.encode_query(["undo my last commit"]) for _ in range(5))
-
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 30
-    assert all(np.array_equal(result, expected) for result in results)
 
 
 def test_runs_stay_within_their_token_and_text_bounds() -> None:
@@ -208,33 +174,21 @@ def test_a_manifest_that_is_no_manifest_is_refused_at_once(folder: Path, data: b
         OnnxEmbedder(folder)
 
 
-def _vouch_for(folder: Path, **changes: object) -> None:
-    """Rewrite the manifest so that it agrees with the folder's present files."""
-    import hashlib
-
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text()) | changes
-    for name in manifest["files"]:
-        data = (folder / name).read_bytes()
-        manifest["files"][name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    path.write_text(json.dumps(manifest))
-
-
 def test_an_intact_file_that_is_no_model_is_an_embedder_error(folder: Path) -> None:
     (folder / "model.onnx").write_bytes(b"not a model")
-    _vouch_for(folder)
+    vouch_for(folder)
     with pytest.raises(EmbedderError, match="intact, but it cannot be loaded"):
         OnnxEmbedder(folder).encode_query(["a"])
 
 
 def test_a_wrong_dimension_in_the_manifest_is_an_embedder_error(folder: Path) -> None:
-    _vouch_for(folder, dimension=100)
+    vouch_for(folder, dimension=100)
     with pytest.raises(EmbedderError, match="384"):
         OnnxEmbedder(folder).encode_query(["a"])
 
 
 def test_prefixes_of_the_manifest_are_put_before_the_texts(folder: Path, embedder: OnnxEmbedder) -> None:
-    _vouch_for(folder, query_prefix="query: ", document_prefix="passage: ")
+    vouch_for(folder, query_prefix="query: ", document_prefix="passage: ")
     prefixed = OnnxEmbedder(folder)
     assert np.array_equal(prefixed.encode_query(["a b"]), embedder.encode_query(["query: a b"]))
     assert np.array_equal(prefixed.encode_document(["a b"]), embedder.encode_document(["passage: a b"]))

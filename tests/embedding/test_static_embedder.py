@@ -7,18 +7,17 @@ import json
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from model_folders import DIMENSION, VOCABULARY, vouch_for, write_static_model
 from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.embedding import Embedder, OnnxEmbedder, StaticEmbedder
 from semantic_toolsearch.errors import EmbedderError
 from semantic_toolsearch.testing import check_embedder
-from static_models import DIMENSION, VOCABULARY, vouch_for, write_static_model
 
 UNKNOWN = ["", "   ", "\x00", "明日の天気", "الطقس", "😀" * 50, "[CLS]", "[UNK] [SEP]", "!"]
 """Texts of which the model knows no token; the special ones are spelled out, as a user might."""
@@ -131,27 +130,6 @@ def test_no_texts_give_an_empty_matrix(embedder: StaticEmbedder) -> None:
     for matrix in (embedder.encode_document([]), embedder.encode_query(())):
         assert matrix.shape == (0, DIMENSION)
         assert matrix.dtype == np.float32
-
-
-def test_threads_share_one_table(model: Path) -> None:
-    embedder, expected = (
-        StaticEmbedder(model),
-        StaticEmbedder(model).encode_query(["undo my last commit", ""]),
-    )
-    results: list[np.ndarray[Any, Any]] = []
-    start = threading.Barrier(6)
-
-    def work() -> None:
-        start.wait()
-        results.extend(embedder.encode_query(["undo my last commit", ""]) for _ in range(50))
-
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 300
-    assert all(np.array_equal(result, expected) for result in results)
 
 
 @pytest.mark.parametrize("name", ["vectors.npy", "scales.npy", "tokenizer.json"])

@@ -8,6 +8,7 @@ import sys
 import pytest
 from arm_sets import ASKED, answered, names, twelve_tools
 
+from model_folders import write_static_model
 from semantic_toolsearch import OnnxEmbedder, OpenAICompatibleEmbedder, SearchConfig, StaticEmbedder
 from semantic_toolsearch.embedding import DEFAULT_MODEL, shipped
 from semantic_toolsearch.errors import ConfigError, EmbedderError, MissingExtraError
@@ -20,7 +21,6 @@ from semantic_toolsearch.evaluation.arms.models import model_code, named_embedde
 from semantic_toolsearch.evaluation.arms.parsing import ARMS, parse_arm
 from semantic_toolsearch.evaluation.running import arm_key
 from semantic_toolsearch.testing import HashingEmbedder
-from static_models import write_static_model
 
 HASHING = "semantic_toolsearch.testing:HashingEmbedder"
 OFFLINE = [name for name in ARMS if name != "openai-tool-search"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections import Counter
@@ -365,10 +364,7 @@ def test_a_failed_write_leaves_what_was_there(tmp_path):
 
 
 @pytest.mark.data
-def test_public_data_has_the_counts_that_its_page_states():
-    public_data = Path(os.environ.get("TOOLSEARCH_DATA", ""))
-    if not (public_data / "pool_all" / "tools.jsonl").is_file():
-        pytest.skip(f"no {public_data}/pool_all/tools.jsonl: set TOOLSEARCH_DATA to the unpacked public data")
+def test_public_data_has_the_counts_that_its_page_states(public_data):
     sizes = {
         "restbench": 94, "apibank": 53, "tooltalk": 28, "sgd": 88, "hass": 33, "metatool": 100, "azure_mcp": 401,
         "rotbench": 553, "acebench_zh": 1_952, "acebench_en": 2_318, "bfcl": 2_849, "toolbench": 16_000,

@@ -235,7 +235,16 @@ def test_a_limit_bounds_the_requests_and_a_later_run_goes_on(tmp_path):
     assert all(each.failed is None for each in answers.values())
 
 
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C interrupts, also where the shell that started the tests has switched it off, as for background jobs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interruption_keeps_what_was_stored(tmp_path):
     def interrupts(view):
         if view.index == 3 and not view.emitted_search:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections import Counter, defaultdict
@@ -96,10 +95,7 @@ def test_nothing_comes_from_the_own_sets(reader: ModuleType) -> None:
 
 
 @pytest.mark.data
-def test_nothing_comes_from_the_public_sets(reader: ModuleType) -> None:
-    public_data = Path(os.environ.get("TOOLSEARCH_DATA", ""))
-    if not (public_data / "pool_all" / "tools.jsonl").is_file():
-        pytest.skip(f"no {public_data}/pool_all/tools.jsonl: set TOOLSEARCH_DATA to the unpacked public data")
+def test_nothing_comes_from_the_public_sets(reader: ModuleType, public_data: Path) -> None:
     folders = sorted(path.parent for path in public_data.glob("*/queries.jsonl"))
     assert _near(reader, folders) == []
 

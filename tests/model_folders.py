@@ -1,4 +1,4 @@
-"""A folder comes in; a small static model with drawn vectors is written there, or its files are vouched for anew."""
+"""A model folder comes in; a small static model is written there, or the manifest is made to agree with its files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 DIMENSION = 32
-SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+UNKNOWN = "[UNK]"
+SPECIAL = ("[PAD]", UNKNOWN, "[CLS]", "[SEP]")
 
 _WORDS = (
     *("send", "email", "colleague", "invoice", "bill", "customer", "weather", "tomorrow", "undo", "commit"),
@@ -33,7 +34,7 @@ def write_static_model(folder: Path) -> Path:
     from tokenizers.pre_tokenizers import BertPreTokenizer
     from tokenizers.processors import BertProcessing
 
-    tokenizer = Tokenizer(WordPiece(VOCABULARY, unk_token="[UNK]"))  # noqa: S106 - a token of text, no secret
+    tokenizer = Tokenizer(WordPiece(VOCABULARY, unk_token=UNKNOWN))
     tokenizer.normalizer = BertNormalizer()
     tokenizer.pre_tokenizer = BertPreTokenizer()
     tokenizer.post_processor = BertProcessing(("[SEP]", VOCABULARY["[SEP]"]), ("[CLS]", VOCABULARY["[CLS]"]))
