@@ -8,7 +8,6 @@ WORK is the folder that ``train.py`` wrote to. Prints each file's hash and how w
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import re
 import sys
@@ -18,6 +17,10 @@ from typing import Any
 import numpy as np
 
 from semantic_toolsearch.embedding import Matrix
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "toolsearch-small" / "recipe"))
+
+from manifest import write_manifest
 
 FOLDER = Path(__file__).resolve().parents[1]
 NAME = "toolsearch-nano-v1-int8"
@@ -89,34 +92,20 @@ def main() -> None:
     packed = json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":"))
     (out / "tokenizer.json").write_text(packed, encoding="utf-8")
     teacher = json.loads((arguments.teacher / "manifest.json").read_text(encoding="utf-8"))
-    files = {
-        name: {
-            "bytes": (out / name).stat().st_size,
-            "sha256": hashlib.sha256((out / name).read_bytes()).hexdigest(),
-        }
-        for name in ("vectors.npy", "scales.npy", "tokenizer.json")
-    }
-    manifest = {
-        "format": 1,
-        "kind": "static",
-        "id": NAME,
-        "dimension": table.shape[1],
-        "max_tokens": MAX_TOKENS,
-        "pooling": "mean",
-        "normalized": True,
-        "query_prefix": "",
-        "document_prefix": "",
-        "license": "Apache-2.0",
-        "recipe": "recipe/train.py",
-        "source": {
+    size = write_manifest(
+        out,
+        ("vectors.npy", "scales.npy", "tokenizer.json"),
+        kind="static",
+        id=NAME,
+        dimension=table.shape[1],
+        max_tokens=MAX_TOKENS,
+        recipe="recipe/train.py",
+        source={
             "teacher": {"id": teacher["id"], "sha256": teacher["files"]["model.onnx"]["sha256"]},
             "settings": json.loads((arguments.work / "settings.json").read_text(encoding="utf-8")),
         },
-        "files": files,
-    }
-    (out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(files, indent=2))
-    if (size := sum(int(entry["bytes"]) for entry in files.values())) > MOST_BYTES:
+    )
+    if size > MOST_BYTES:
         sys.exit(f"the files have {size} bytes, more than {MOST_BYTES}")
 
 

