@@ -28,10 +28,10 @@ test: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -m "not data" --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -m "not data and not slow" --cov --cov-report=term:skip-covered
 
 check-data: $(DEV) | data
-	$(BIN)/python -m pytest -m data -rs
+	$(BIN)/python -m pytest -m "data or slow" -rs
 
 # An arm that cannot run on some dataset (exit code 1) is a row that says why.
 eval: $(DEV) | data
