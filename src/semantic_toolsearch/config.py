@@ -46,6 +46,7 @@ class TransportForm(BaseModel):
             ``reference``, OpenAI's ``output``.
         variant: The kind of Anthropic's hosted search that it takes.
         betas: Beta values that requests with deferred tools need there.
+        most_tools: Most entries that a request's tools list may have there, whatever the wire format.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,6 +55,7 @@ class TransportForm(BaseModel):
     client_forms: tuple[Literal["reference", "output"], ...] | None = None
     variant: Literal["bm25", "regex"] | None = None
     betas: tuple[str, ...] | None = None
+    most_tools: Count | None = None
 
 
 def _mechanism(value: Any) -> Any:
@@ -89,6 +91,8 @@ class SearchConfig(BaseModel):
         band: Share of the best score that a further tool must reach, 0 to 1; 0 turns the rule off.
         ties: Order of tools with equal scores: by ``name``, the same for every registration order, or by
             ``registration``.
+        spread: Whether the last place of a result that tools of one namespace alone would fill goes to the best
+            tool of another, if it is an answer too: no server pushes another's tool out by offering many.
         weak_hits: What becomes of tools that a ranker is not sure of: ``hint`` lists their names,
             ``load`` treats them like any other, ``drop`` leaves them out.
         hints: Most names of weak tools that a result lists.
@@ -139,6 +143,7 @@ class SearchConfig(BaseModel):
     offer_limit: bool = True
     band: Annotated[float, Field(ge=0, le=1)] = 0.5
     ties: Literal["name", "registration"] = "name"
+    spread: bool = True
     weak_hits: Literal["hint", "load", "drop"] = "hint"
     hints: Annotated[int, Field(ge=0)] = 5
     miss_names: Annotated[int, Field(ge=0)] | None = 50
@@ -220,6 +225,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
         "max_limit": 8,
         "offer_limit": False,
         "ties": "registration",
+        "spread": False,
         "weak_hits": "load",
         "miss_names": None,
         "browse_names": None,
@@ -235,6 +241,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     "cogitator": {
         "ranker": "bm25",
         "band": 0.0,
+        "spread": False,
         "weak_hits": "load",
         "mechanism": "tool_search",
         "threshold": None,
@@ -243,6 +250,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
         "unloaded": "omit",
     },
     "openhands": {
+        "spread": False,
         "mechanism": "openai_tool_search",
         "threshold": None,
         "search_scope": "deferred",

@@ -99,6 +99,7 @@ def make_turn(
         window=options.window,
         searched_before=any(isinstance(event, Found) for event in events),
         searched=_found(events, snapshot),
+        extra=len(options.extra),
         extra_deferred=sum(entry.get("defer_loading") is True for entry in options.extra),
     )
     gone = missing(messages, catalog)
@@ -131,12 +132,17 @@ def make_turn(
 
     turn = Turn(snapshot, request, messages, notes, state, visible, again)
     if options.validate:
-        require_valid(turn, options)
+        require_valid(turn, options, support.most_tools)
     return turn
 
 
-def require_valid(turn: Turn, options: TurnOptions) -> None:
+def require_valid(turn: Turn, options: TurnOptions, most_tools: int | None = None) -> None:
     """Check a turn's request against the provider's published rules.
+
+    Args:
+        turn: The request.
+        options: Its options.
+        most_tools: What the transport takes, where that is more than the provider's own interface.
 
     Raises:
         ConfigError: The provider would refuse it; the message names every rule.
@@ -148,7 +154,12 @@ def require_valid(turn: Turn, options: TurnOptions) -> None:
         tool_choice=options.tool_choice if isinstance(options.tool_choice, Mapping) else None,
         transport=options.transport,
     )
-    errors = [violation for violation in found if violation.severity == "error"]
+    takes_them = most_tools is not None and len(turn.tools) <= most_tools
+    errors = [
+        violation
+        for violation in found
+        if violation.severity == "error" and not (takes_them and violation.rule == "tool_limit")
+    ]
     if errors:
         listed = "; ".join(f"{violation.where}: {violation.message}" for violation in errors)
         raise ConfigError(f"The provider would refuse this request: {listed}")

@@ -56,6 +56,7 @@ def plan_turn(
     count: Callable[[Any], int] = estimate_tokens,
     searched_before: bool = False,
     searched: Sequence[str] = (),
+    extra: int = 0,
     extra_deferred: int = 0,
 ) -> TurnPlan:
     """Decide what one request carries.
@@ -84,8 +85,8 @@ def plan_turn(
         searched: Those of ``loaded`` that searches found, where that is known. They tell whether a
             conversation whose tools are below the threshold now was above it before, or had only flagged
             tools deferred.
-        extra_deferred: Number of the caller's own entries, passed through unread, that carry
-            ``defer_loading``.
+        extra: Number of the caller's own entries, passed through unread.
+        extra_deferred: Number of those that carry ``defer_loading``.
 
     Raises:
         ConfigError: ``mode`` cannot be used here; a hosted capability does not fit and ``on_unsupported`` is
@@ -99,11 +100,17 @@ def plan_turn(
     search_forced = forced == SEARCH_TOOL_NAME
     must = _forced(catalog, forced, seen)
     choice = choose_mode(config, api, support, prefer=prefer, mode=mode, search_forced=search_forced)
-    wanted, active = _deferrable(catalog, config, seen, policies, searched, window, count, searched_before)
+    most = None if support.most_tools is None else support.most_tools - extra
+    wanted, active = _deferrable(
+        catalog, config, seen, policies, searched, window, count, searched_before, most
+    )
     wanted -= {place for name in held for place in catalog.exact(name)} | {must}
     choice = within_limits(choice, config, api, support, len(wanted))
     limited = _limited(catalog, config, seen)
-    if choice.mode != "stub" or config.unloaded != "stub":
+    unloaded = config.unloaded
+    if choice.mode == "stub" and most is not None and len(seen) + 1 > most:
+        unloaded = "omit"
+    if choice.mode != "stub" or unloaded != "stub":
         wanted -= limited
     if choice.mode == "full" or not wanted - limited:
         wanted = set()
@@ -111,6 +118,12 @@ def plan_turn(
     known = {names[place]: place for place in seen}
     remembered = [known[name] for name in dict.fromkeys(loaded) if known.get(name) in wanted]
     arrived = _arrived(choice.mode, remembered, names, native)
+    room = None
+    crowded: list[str] = []
+    if choice.mode == "stub" and most is not None and len(seen) > most:
+        room = max(most - 1 - (len(seen) - len(wanted)), 0)  # beside the search tool
+        crowded = [names[place] for place in arrived[: max(len(arrived) - room, 0)]]
+        arrived = arrived[len(crowded) :]
     left = wanted.difference(arrived)
     if not left - limited:  # nothing that a search could load
         arrived += sorted(left)
@@ -123,6 +136,7 @@ def plan_turn(
         warnings.append(f"No search returns {_tools(len(limited))} that somebody else executes.")
     if unable := [names[place] for place in policies.programs if place in left]:
         warnings.append(f"Only programs may call {', '.join(unable)}, and programs cannot load a tool.")
+    warnings += _crowded(crowded, len(full), most)
     warnings += _without_search(choice, final, 0 if serves_extra else extra_deferred, search_forced)
     if final in _DECLARING:
         warnings += support.warnings
@@ -132,13 +146,14 @@ def plan_turn(
         reason=_reason(final, choice, active, len(full), len(left), bool(wanted), config, policies),
         full=tuple(names[place] for place in full),
         deferred=tuple(names[place] for place in seen if place in left),
-        loaded=tuple(names[place] for place in remembered),
+        loaded=tuple(names[place] for place in remembered if names[place] not in crowded),
         search=_searcher(final, support),
-        unloaded="omit" if len(left) > MAX_DEFERRED else config.unloaded,
+        unloaded="omit" if len(left) > MAX_DEFERRED else unloaded,
         namespace_max=config.namespace_max,
         betas=support.betas if final in _DECLARING else (),
         warnings=tuple(dict.fromkeys(warnings)),
         forced=names[must] if must is not None else forced,
+        room=room,
     )
 
 
@@ -184,6 +199,7 @@ def _deferrable(
     window: int | None,
     count: Callable[[Any], int],
     searched_before: bool,
+    most: int | None,
 ) -> tuple[set[int], str]:
     """Return the positions that policy defers, and the comparison with the threshold in words."""
     verdict = judge(
@@ -197,6 +213,8 @@ def _deferrable(
     flagged = set(policies.flagged) if config.activate == "flagged" else set()
     if verdict.reached:
         return everything, verdict.words
+    if most is not None and len(seen) > most and config.threshold is not None:
+        return everything, f"{verdict.words}, but a request may have {most:,}"
     if config.sticky and searched_before and config.threshold is not None:
         # A search record does not tell whether flags or the threshold had started it; what was found does.
         unflagged = {catalog.wire_names[place] for place in everything - flagged}
@@ -242,6 +260,21 @@ def _without_search(choice: ModeChoice, final: Mode, extra_deferred: int, search
         )
     if search_forced and final == "full":
         warnings.append(f"tool_choice names {SEARCH_TOOL_NAME}, but nothing is deferred, so it is not sent.")
+    return warnings
+
+
+def _crowded(crowded: Sequence[str], full: int, most: int | None) -> list[str]:
+    """Warn of what does not fit into a request that may have only so many tools."""
+    warnings = []
+    if most is not None and crowded:
+        warnings.append(
+            f"A request may have {most:,} tools here, so what was loaded first is unloaded: {', '.join(crowded)}."
+        )
+    if most is not None and full > most:
+        warnings.append(
+            f"{full:,} tools are sent in full where a request may have {most:,}: it will be refused. Defer more, show "
+            "fewer, or declare what the transport takes by the setting transports and its field most_tools."
+        )
     return warnings
 
 

@@ -73,6 +73,8 @@ class TurnPlan:
         betas: Beta headers that this transport needs, for the caller to send.
         warnings: What the programmer should know.
         forced: The tool that ``tool_choice`` names, or None.
+        room: Most tools that searches can have loaded at a time, where the request may have only so many; else
+            None.
     """
 
     mode: Mode
@@ -87,6 +89,7 @@ class TurnPlan:
     betas: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     forced: str | None = None
+    room: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from semantic_toolsearch.names import nearest
 if TYPE_CHECKING:
     from semantic_toolsearch.exchange import Api
 
-__all__ = ["MODELS", "TRANSPORTS", "ModelRow", "Support", "infer_api", "lookup"]
+__all__ = ["MODELS", "MOST_TOOLS", "TRANSPORTS", "ModelRow", "Support", "infer_api", "lookup"]
 
 Provider: TypeAlias = Literal["openai", "anthropic"]
 
@@ -86,6 +86,9 @@ TRANSPORTS: Final[Mapping[str, TransportForm]] = {
     "gateway": TransportForm(),
 }
 
+MOST_TOOLS: Final[Mapping[Api, int]] = {"chat": 128, "gemini": 128}
+"""Most entries of a tools list by wire format. A server of one's own may take more: say so by ``most_tools``."""
+
 _FIRST_PARTY_HOSTS: Final[Mapping[Provider, str]] = {
     "openai": "api.openai.com",
     "anthropic": "api.anthropic.com",
@@ -114,6 +117,7 @@ class Support:
         betas: Beta values that deferred tools need on this transport.
         reason: Why ``hosted`` is what it is, in words.
         warnings: What the programmer should know where tools are deferred.
+        most_tools: Most entries that the request's tools list may have, None for no known limit.
     """
 
     model: str | None
@@ -126,6 +130,7 @@ class Support:
     betas: tuple[str, ...]
     reason: str
     warnings: tuple[str, ...] = ()
+    most_tools: int | None = None
 
 
 def lookup(
@@ -182,6 +187,7 @@ def lookup(
         betas=(form.betas or ()) if usable else (),
         reason=reason,
         warnings=warnings if usable else (),
+        most_tools=form.most_tools or MOST_TOOLS.get(api),
     )
 
 

@@ -30,6 +30,7 @@ from semantic_toolsearch.turn_texts import (
     forbidden_to_programs,
     gone,
     ignored_deferral,
+    no_room,
     note,
     refused,
     unknown_tool,
@@ -295,7 +296,11 @@ class Turn:
             limit, _ = usable_limit(wanted, config)
             more = find(retriever, **asked, limit=limit + len(available), visible=mask)
             fresh = [hit for hit in more.tools if hit.name not in at_hand][:limit]
-        result = replace(result, tools=tuple(fresh), hints=_others(result.hints, at_hand))
+        notes = result.notes
+        if self.plan.room is not None and len(fresh) > self.plan.room:
+            notes += (no_room([hit.name for hit in fresh[self.plan.room :]]),)
+            fresh = fresh[: self.plan.room]
+        result = replace(result, tools=tuple(fresh), hints=_others(result.hints, at_hand), notes=notes)
         loaded = [hit.name for hit in fresh]
         schemas = None
         if self.plan.mode == "bridge" or config.result_schemas == "full":

@@ -16,6 +16,7 @@ __all__ = [
     "forbidden_to_programs",
     "gone",
     "ignored_deferral",
+    "no_room",
     "note",
     "refused",
     "unknown_tool",
@@ -75,6 +76,12 @@ def note(
         "Nothing matched this query; that does not mean that no tool can do it. Use other words, or load a tool by a "
         f"name from the list.{hint}"
     )
+
+
+def no_room(names: Sequence[str]) -> str:
+    """A search found more than the next request can carry."""
+    shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    return f"No more tools fit into one request; found, but not loaded: {shown}."
 
 
 def unknown_tool(name: str, similar: Sequence[str], *, searchable: bool) -> str:

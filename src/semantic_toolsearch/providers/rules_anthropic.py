@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from semantic_toolsearch.json_values import json_path
+from semantic_toolsearch.modes import MAX_DEFERRED
 from semantic_toolsearch.providers.violations import Entry, Violation, entries_at, name_problems
 
 __all__ = ["HOSTED", "RULES", "check", "tool_names"]
@@ -36,7 +37,6 @@ HOSTED: Final[Mapping[str, str]] = {
     for kind in ("bm25", "regex")
     for date in ("", "_20251119")
 }
-MAX_DEFERRED: Final = 10_000
 MAX_BREAKPOINTS: Final = 4
 PLAIN_TRANSPORTS: Final = ("bedrock_converse", "openrouter")
 

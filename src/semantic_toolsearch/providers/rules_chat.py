@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from semantic_toolsearch.providers import rules_openai_schemas
 from semantic_toolsearch.providers.violations import Violation, entries_at, name_problems
+from semantic_toolsearch.support import MOST_TOOLS
 
-__all__ = ["MAX_FUNCTIONS", "RULES", "check", "search_fields"]
+__all__ = ["RULES", "check", "search_fields", "too_many"]
 
 RULES: Final[Mapping[str, str]] = {
     "nested_shape": "A function stands as {type: function, function: {name, parameters}}.",
@@ -23,7 +24,6 @@ RULES: Final[Mapping[str, str]] = {
     "result_duplicate": "A call is answered once.",
 }
 
-MAX_FUNCTIONS: Final = 128
 _SEARCH_KEYS: Final = ("defer_loading", "tool_references", "execution")
 _SEARCH_TYPES: Final = ("tool_search", "namespace", "tool_reference", "mcp_toolset")
 
@@ -44,15 +44,18 @@ def check(tools: Any, messages: Any, tool_choice: Any) -> Iterator[Violation]:
         elif kind not in _SEARCH_TYPES:
             yield Violation("nested_shape", path, f"a tool of type {kind!r} needs its fields under its type.")
     yield from name_problems(named)
-    if len(named) > MAX_FUNCTIONS:
-        yield Violation(
-            "tool_limit", "$.tools", f"{len(named)} functions, at most {MAX_FUNCTIONS} can be sent."
-        )
+    yield from too_many(len(named), MOST_TOOLS["chat"])
     chosen = tool_choice.get("function") if isinstance(tool_choice, Mapping) else None
     if isinstance(chosen, Mapping) and chosen.get("name") not in [name for _, name in named]:
         reason = f"no function is called {chosen.get('name')!r}."
         yield Violation("choice_unknown", "$.tool_choice.function.name", reason)
     yield from _history(messages)
+
+
+def too_many(functions: int, most: int) -> Iterator[Violation]:
+    """Report a list that is longer than the interface takes."""
+    if functions > most:
+        yield Violation("tool_limit", "$.tools", f"{functions} functions, at most {most} can be sent.")
 
 
 def search_fields(path: str, tool: Mapping[str, Any]) -> Iterator[Violation]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from semantic_toolsearch.providers.rules_chat import MAX_FUNCTIONS, search_fields
+from semantic_toolsearch.providers.rules_chat import search_fields, too_many
 from semantic_toolsearch.providers.violations import Violation, entries_at, name_problems
+from semantic_toolsearch.support import MOST_TOOLS
 
 __all__ = ["RULES", "check"]
 
@@ -39,10 +40,7 @@ def check(tools: Any, contents: Any, tool_choice: Any) -> Iterator[Violation]:
             yield from search_fields(place, function)
             yield from _function(place, function)
     yield from name_problems(named, _NAME)
-    if len(named) > MAX_FUNCTIONS:
-        yield Violation(
-            "tool_limit", "$.tools", f"{len(named)} functions, at most {MAX_FUNCTIONS} can be sent."
-        )
+    yield from too_many(len(named), MOST_TOOLS["gemini"])
     yield from _choice(tool_choice, {str(name) for _, name in named})
     yield from _history(contents)
 

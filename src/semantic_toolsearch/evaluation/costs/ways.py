@@ -9,6 +9,7 @@ from semantic_toolsearch.accounting.wire import read_by_model
 from semantic_toolsearch.config import SearchConfig
 from semantic_toolsearch.evaluation.costs.endpoints import ENDPOINTS
 from semantic_toolsearch.modes import MAX_DEFERRED
+from semantic_toolsearch.support import MOST_TOOLS
 from semantic_toolsearch.toolsearch import ToolSearch
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ WAYS: Final[tuple[Way, ...]] = (
 )  # fmt: skip
 """Every wire format with every mode that it can carry; ``full`` comes first, as what the others are compared with."""
 
-CHAT_TOOLS: Final = 128
+CHAT_TOOLS: Final = MOST_TOOLS["chat"]
 """Tools that a request of OpenAI's Chat Completions may have."""
 
 _SHOWN: Final[tuple[tuple[str, Way], ...]] = (
@@ -43,7 +44,7 @@ _SHOWN: Final[tuple[tuple[str, Way], ...]] = (
 
 
 def carries(way: Way, tools: int) -> bool:
-    """Whether a request can hold a catalog of so many tools in this way, by what the providers document."""
+    """Whether a request can hold a catalog of so many tools in this way, stubs and all, by the providers' documents."""
     api, mode = way
     if api == "chat" and mode in ("full", "stub"):
         return tools + (mode == "stub") <= CHAT_TOOLS
