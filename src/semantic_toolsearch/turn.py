@@ -19,6 +19,7 @@ from semantic_toolsearch.accounting import TurnTokens, turn_tokens
 from semantic_toolsearch.asking import find
 from semantic_toolsearch.deferral import search_mask
 from semantic_toolsearch.errors import ArgumentsError
+from semantic_toolsearch.exact_names import named_tools
 from semantic_toolsearch.history import Found, Searched, read
 from semantic_toolsearch.loaded import Resolver, named
 from semantic_toolsearch.names import nearest
@@ -213,6 +214,20 @@ class Turn:
         names = [self._snapshot.catalog.wire_names[place] for place in places if place is not None]
         called = [name for name in dict.fromkeys(names) if name in unloaded]
         return (ignored_deferral(called),) if called else ()
+
+    def deferred_in(self, text: str) -> tuple[str, ...]:
+        """Deferred tools that a text, such as a system prompt, names: nothing has loaded them, so it should not order
+        the model to call them at once. Their wire names in the order of the text.
+        """
+        waiting = set(self.plan.deferred) - set(self.plan.loaded)
+        found: dict[str, None] = {}
+        for line in text.splitlines():
+            named = named_tools(self._snapshot.catalog, line, self._visible)
+            whole = named.whole if named.literal is None else (named.literal,)
+            found |= dict.fromkeys(
+                self._snapshot.catalog.wire_names[place] for place in (*whole, *named.mentioned)
+            )
+        return tuple(name for name in found if name in waiting)
 
     def check(self, call: RawCall) -> ToolCall:
         """The call to run that a call on the wire means.

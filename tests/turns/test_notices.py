@@ -63,3 +63,31 @@ def test_bc47_a_call_without_any_search_is_the_sign_of_ignored_deferral(model):
 def test_bc47_where_calls_without_a_search_are_in_order_nothing_is_said():
     turn = ToolSearch(TOOLS, ranker="bm25", cache=False).turn([], model="claude-sonnet-5", mode="stub")
     assert turn.notices(anthropic(CASES["claude-sonnet-5"][1])) == ()
+
+
+PROMPT = """You run the back office of a library.
+Before anything else call `renew_loan`, then fee-report() for the branch, and read_file for notes.
+- renew_loan
+Be kind when you search; never call delete_everything."""
+
+
+def _library(**options):
+    tools = [
+        {"name": "renew_loan", "description": "Extend the time a reader keeps a book."},
+        {"name": "fee-report", "description": "Unpaid fees by branch."},
+        {"name": "read_file", "description": "Text of a file.", "defer": "never"},
+        {"name": "search", "description": "Find readers."},
+        *TOOLS,
+    ]
+    return ToolSearch(tools, ranker="bm25").turn([], model="llama-4", **options)
+
+
+def test_a_prompt_that_orders_calls_of_deferred_tools_is_told():
+    assert _library().deferred_in(PROMPT) == ("renew_loan", "fee-report")
+
+
+def test_only_what_is_deferred_and_visible_is_told_of():
+    assert _library(never_defer=["renew_loan"]).deferred_in(PROMPT) == ("fee-report",)
+    seen = [tool["name"] for tool in TOOLS]
+    assert _library(visible=[*seen, "renew_loan"]).deferred_in(PROMPT) == ("renew_loan",)
+    assert _library().deferred_in("") == ()
