@@ -216,8 +216,9 @@ class Turn:
         return (ignored_deferral(called),) if called else ()
 
     def deferred_in(self, text: str) -> tuple[str, ...]:
-        """Deferred tools that a text, such as a system prompt, names: nothing has loaded them, so it should not order
-        the model to call them at once. Their wire names in the order of the text.
+        """Deferred tools that a text, such as a system prompt, names: wire names, in the order of the text.
+
+        Nothing has loaded them, so a prompt that orders the model to call them at once fights the deferral.
         """
         waiting = set(self.plan.deferred) - set(self.plan.loaded)
         found: dict[str, None] = {}
