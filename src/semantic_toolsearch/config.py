@@ -28,7 +28,10 @@ Count = Annotated[int, Field(ge=1)]
 CapabilityId: TypeAlias = Literal[
     "auto_tool_search", "openai_tool_search", "claude_tool_search", "tool_search"
 ]
+"""Who searches: whoever the model and its address allow; OpenAI; Anthropic; this library."""
+
 CAPABILITY_IDS: Final[tuple[CapabilityId, ...]] = get_args(CapabilityId)
+"""Every capability id."""
 
 DEFAULT_THRESHOLD: Final = 15
 """Number of tools from which deferring is worth a search."""
@@ -92,7 +95,7 @@ class SearchConfig(BaseModel):
         ties: Order of tools with equal scores: by ``name``, the same for every registration order, or by
             ``registration``.
         spread: Whether the last place of a result that tools of one namespace alone would fill goes to the best
-            tool of another, if it is an answer too: no server pushes another's tool out by offering many.
+            tool from elsewhere, if it is an answer too: no server pushes another's tool out by offering many.
         weak_hits: What becomes of tools that a ranker is not sure of: ``hint`` lists their names,
             ``load`` treats them like any other, ``drop`` leaves them out.
         hints: Most names of weak tools that a result lists.

@@ -1,16 +1,16 @@
 """A query in, a ``SearchResult`` out: the rules that hold on top of any ranker, in one place.
 
 In this order: only visible tools; the ranker's scores; tools that the query names come first; a tool must
-reach a share of the best score, be a confident answer (the others are hints at best), and fit under the cap.
-An empty query lists names, a miss lists a bounded number of them, and neither loads anything. What a ranker
-returns is checked and filtered again, so that a custom ranker can never leak a tool that the caller may not
-see.
+reach a share of the best score, be a confident answer (the others are hints at best), and fit under the cap;
+no server alone takes every place. An empty query lists names, a miss lists a bounded number of them, and
+neither loads anything. What a ranker returns is checked and filtered again, so that a custom ranker can never
+leak a tool that the caller may not see.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from semantic_toolsearch.documents import shared_words
 from semantic_toolsearch.exact_names import named_tools, tools_called, unwrapped
+from semantic_toolsearch.judgement import Candidate, Judgement
 from semantic_toolsearch.names import nearest
 from semantic_toolsearch.rankers.checked import checked_parts, checked_rank, cleaned
 from semantic_toolsearch.rankers.protocol import Ranker, Ranking, Visible
@@ -28,9 +29,9 @@ from semantic_toolsearch.results import (
     Hit,
     SearchResult,
     UnknownName,
-    Verdict,
 )
 from semantic_toolsearch.search_input import clean_text, usable_limit, usable_queries
+from semantic_toolsearch.sharing import Standing, exchange, server_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from semantic_toolsearch.catalog import Catalog
     from semantic_toolsearch.config import SearchConfig
 
-__all__ = ["Candidate", "Judgement", "Retriever"]
+__all__ = ["Retriever"]
 
 _POOL: Final = 50
 """Tools asked of a ranker at first; more are asked for while others may tie with the last that matters."""
@@ -48,56 +49,6 @@ _SAME: Final = 1e-6
 
 _MOST_SUGGESTIONS: Final = 20
 """Unknown names for which the nearest names are looked for: each costs a walk over the catalog."""
-
-
-@dataclass(slots=True)
-class Candidate:
-    """One tool as the rules decide about it.
-
-    Attributes:
-        position: Its place in the catalog.
-        score: The ranker's score in [0, 1], plus ``EXACT_NAME_BONUS`` where the query is its name.
-        strong: Whether the ranker is confident that it answers the query.
-        named: As in ``Hit``.
-        literal: Whether the query is its wire name letter for letter.
-        verdict: What became of it.
-        reason: The verdict in one sentence, with the numbers that decided.
-    """
-
-    position: int
-    score: float = 0.0
-    strong: bool = True
-    named: Literal["whole", "mentioned"] | None = None
-    literal: bool = False
-    verdict: Verdict = "unranked"
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """Every candidate of one query in final order, each with its verdict.
-
-    Attributes:
-        candidates: The ranked tools, best first, named ones before all others.
-        notes: What the ranker has to say about the query.
-        degraded: Why the ranking is worse than it should be, or None.
-    """
-
-    candidates: tuple[Candidate, ...]
-    notes: tuple[str, ...]
-    degraded: str | None
-
-    @property
-    def returned(self) -> list[Candidate]:
-        """The tools that a search loads, best first."""
-        return [candidate for candidate in self.candidates if candidate.verdict == "returned"]
-
-    @property
-    def hints(self) -> list[Candidate]:
-        """The unsure ones; none where surer ones had no room."""
-        if any(candidate.verdict == "capped" for candidate in self.candidates):
-            return []
-        return [candidate for candidate in self.candidates if candidate.verdict == "weak"]
 
 
 class Retriever:
@@ -143,7 +94,7 @@ class Retriever:
         judgements = [self._judge(query, most, visible) for query in asked]
         notes += remarks + [note for judgement in judgements for note in judgement.notes]
         degraded = next((judgement.degraded for judgement in judgements if judgement.degraded), None)
-        tools = _alternating([judgement.returned for judgement in judgements])[:most]
+        tools = self._together(judgements, most)
         hints = []
         if self.config.weak_hits == "hint":
             taken = {candidate.position for candidate in tools}
@@ -260,6 +211,8 @@ class Retriever:
             candidate.score += EXACT_NAME_BONUS
         ordered = sorted(candidates.values(), key=self._order)
         self._decide(ordered, limit)
+        if self.config.spread:
+            self._make_room(ordered)
         return Judgement(tuple(ordered), ranking.notes, ranking.degraded)
 
     def _ranked(self, query: str, limit: int, visible: Visible | None, pool: int) -> Ranking:
@@ -312,6 +265,34 @@ class Retriever:
                     "mentioned": "The query mentions its name.",
                     None: f"Its {shown} is within the band of the best, {top:.3f}.",
                 }[candidate.named]
+
+    def _make_room(self, ordered: Sequence[Candidate]) -> None:
+        """Give the last place of a page that one server alone would fill to the best tool of another."""
+        page = [candidate for candidate in ordered if candidate.verdict == "returned"]
+        waiting = [candidate for candidate in ordered if candidate.verdict == "capped"]
+        if (places := self._exchange(page, waiting)) is None:
+            return
+        last, other = page[places[0]], waiting[places[1]]
+        server = self._standing(last).server
+        last.verdict, other.verdict = "capped", "returned"
+        last.reason = f"It made room for a tool from elsewhere (score {last.score:.3f})."
+        other.reason = (
+            f"It is the best beside those of {server}, which fill no result alone (score {other.score:.3f})."
+        )
+
+    def _together(self, judgements: Sequence[Judgement], most: int) -> list[Candidate]:
+        """The best that several queries return, in turn; what each kept for a further server is not cut off."""
+        found = _alternating([judgement.returned for judgement in judgements])
+        page, waiting = found[:most], found[most:]
+        if self.config.spread and (places := self._exchange(page, waiting)) is not None:
+            page[places[0]] = waiting[places[1]]
+        return page
+
+    def _exchange(self, page: Sequence[Candidate], waiting: Sequence[Candidate]) -> tuple[int, int] | None:
+        return exchange([*map(self._standing, page)], [*map(self._standing, waiting)])
+
+    def _standing(self, candidate: Candidate) -> Standing:
+        return Standing(server_of(*self.catalog.identities[candidate.position]), candidate.named is not None)
 
     def _called(self, name: str, visible: Visible | None) -> tuple[int, ...]:
         """The visible tools that a name means, in the order of their names."""

@@ -19,9 +19,10 @@ from semantic_toolsearch.evaluation.answers import DEPTH, Answer, Build, How, Wh
 from semantic_toolsearch.evaluation.arms.patterns import written_pattern
 from semantic_toolsearch.evaluation.arms.rrf import ReciprocalRankFusion
 from semantic_toolsearch.evaluation.measuring.collecting import FAULTS, reason_of
+from semantic_toolsearch.judgement import Candidate, Judgement
 from semantic_toolsearch.rankers.checked import checked_parts, checked_rank, cleaned
 from semantic_toolsearch.results import EXACT_NAME_BONUS
-from semantic_toolsearch.retriever import Candidate, Judgement, Retriever
+from semantic_toolsearch.retriever import Retriever
 from semantic_toolsearch.search_input import clean_text
 from semantic_toolsearch.toolsearch import ToolSearch
 
@@ -40,6 +41,7 @@ GIVEN_UP: Final = 20
 """So many first queries that all fail the same way end the asking: the rest would fail too."""
 
 CacheSpec: TypeAlias = "EmbeddingCache | str | PathLike[str] | bool | None"
+"""Where embeddings are kept; as for ``ToolSearch``."""
 
 _WARM_UP: Final = "warm up"
 
