@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from semantic_toolsearch.mcp.connection import Connection, Greeting
 
-__all__ = ["ConnectedServers", "ServerReport", "connect", "read_tools"]
+__all__ = ["ConnectedServers", "ServerReport", "connect", "read_tools", "require_sdk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def connect(
     Raises:
         MissingExtraError: The extra ``mcp`` is not installed.
     """
-    _require_sdk()
+    require_sdk()
     from anyio.from_thread import start_blocking_portal
 
     from semantic_toolsearch.mcp.connection import Connection
@@ -200,9 +200,14 @@ def _unique(name: str, used: set[str]) -> str:
     return candidate
 
 
-def _require_sdk() -> None:
+def require_sdk() -> None:
+    """Check that the SDK is there.
+
+    Raises:
+        MissingExtraError: The extra ``mcp`` is not installed.
+    """
     if find_spec("mcp") is None or find_spec("mcp_types") is None:
-        raise MissingExtraError("Reading an MCP server", "mcp")
+        raise MissingExtraError("Speaking to MCP servers and clients", "mcp")
     # Servers that print to their standard output are common and are told in the report; without a handler
     # of its own the SDK's message about each such line would land on this program's standard error.
     logger = logging.getLogger("mcp.client.stdio")

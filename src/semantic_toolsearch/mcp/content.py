@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,11 +20,13 @@ class CallResult:
         text: Everything that can be read as text; pictures and sounds are named with their type and size.
         is_error: The tool itself says that it failed; ``text`` then tells the model why.
         structured: The answer as JSON, where the tool gives one, else None.
+        blocks: The content blocks as the server sent them, to be passed on with pictures and all.
     """
 
     text: str
     is_error: bool = False
     structured: Any = None
+    blocks: tuple[Any, ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.text
@@ -35,7 +37,7 @@ def read_result(result: CallToolResult) -> CallResult:
     parts = [_block_text(block) for block in result.content]
     if not parts and result.structured_content is not None:
         parts = [json.dumps(result.structured_content, ensure_ascii=False, indent=2)]
-    return CallResult("\n".join(parts), result.is_error, result.structured_content)
+    return CallResult("\n".join(parts), result.is_error, result.structured_content, tuple(result.content))
 
 
 def _block_text(block: Any) -> str:
