@@ -19,6 +19,8 @@ from semantic_toolsearch.schemas import repair_schema
 __all__ = ["LONG_DESCRIPTION", "MAX_NAME", "DeferPolicy", "ToolDefinition", "UnusableToolError", "tool"]
 
 DeferPolicy: TypeAlias = Literal["never", "automatic", "always"]
+"""Whether a tool is always sent in full, deferred once there are many, or always deferred."""
+
 POLICIES: Final = get_args(DeferPolicy)
 
 MAX_NAME: Final = 1_024
@@ -39,13 +41,14 @@ class UnusableToolError(InvalidToolError):
 class ToolDefinition(BaseModel):
     """A tool: what it is called, what it does, what it takes, and how it may travel.
 
-    Making one copies and cleans what it is given (see `schemas.repair_schema` and `cleaning.clean_prose`);
-    what was mended is told by `problems`. Two definitions are equal when all their fields are; the hash is
-    the identity's.
+    Making one copies and cleans what it is given: hidden characters leave the texts, and a schema that is
+    not quite one is repaired; what was mended is told by `problems`. Two definitions are equal when all their
+    fields are; the hash is the identity's.
 
     Raises:
         InvalidToolError: The name is blank or too long, or the schema cannot describe a call with named
-        arguments. pydantic.ValidationError: A field has the wrong type, or there is no such field.
+            arguments.
+        pydantic.ValidationError: A field has the wrong type, or there is no such field.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,14 +56,17 @@ class ToolDefinition(BaseModel):
     name: str
     """Raw name, as its owner calls it. Hidden characters stay in it; they never reach a wire name."""
     description: str = ""
+    """What it does, without hidden characters."""
     parameters: dict[str, Any] = Field(default_factory=empty_object)
-    """JSON Schema as registered; arguments are validated by it. Its wire form: `schemas.wire_projection`."""
+    """JSON Schema as registered; arguments are validated by it. Providers get a form that is legal for them."""
     namespace: str | None = None
     """Server or category."""
     defer: DeferPolicy = "automatic"
+    """When its schema is held back."""
     aliases: tuple[str, ...] = ()
     """Other names, searched like words of the name, never sent to the model."""
     tags: tuple[str, ...] = ()
+    """Words to find it by, never sent to the model."""
     registered: bool = True
     """False for a tool that is known but has nobody who would run it now."""
     provider_fields: dict[str, Any] = {}

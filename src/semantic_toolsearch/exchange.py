@@ -68,7 +68,7 @@ class TurnPlan:
         deferred: Wire names that are not loaded yet or, in cache-keeping modes, stay declared as deferred.
         loaded: Wire names whose schema the model has or gets now because the conversation loaded them.
         search: Who searches: None, ``ours``, ``bm25`` or ``regex`` (Anthropic), ``openai``.
-        unloaded: How an unloaded tool travels in stub mode: as a ``stub`` or ``omit``ted.
+        unloaded: How an unloaded tool travels in stub mode: as a ``stub``, or not at all (``omit``).
         namespace_max: Most functions of one OpenAI namespace, or None.
         betas: Beta headers that this transport needs, for the caller to send.
         warnings: What the programmer should know.

@@ -58,7 +58,7 @@ def tool(
 
     Raises:
         ConfigError: `deferred` and `never` at once, aliases that are one string, or an object that takes no
-        mark.
+            mark.
     """
     if deferred and never:
         raise ConfigError("tool(deferred=True, never=True) contradicts itself: give one of them.")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["VisibleTools", "visible_mask"]
 
 VisibleTools: TypeAlias = Iterable[str] | Callable[[ToolDefinition], bool] | None
+"""What a caller may see: names of tools, a function that says it of each, or None for all."""
 
 logger = logging.getLogger("semantic_toolsearch")
 

@@ -48,8 +48,13 @@ class CachePrices:
 
 
 ANTHROPIC_PRICES: Final = CachePrices(write=1.25, read=0.1)
+"""Anthropic's cache: writes cost a quarter more, and a beginning is shared up to a mark."""
+
 OPENAI_PRICES: Final = CachePrices(write=1.0, read=0.1, by="character")
+"""OpenAI's cache: writes cost nothing more."""
+
 UNCACHED: Final = CachePrices(write=1.0, read=1.0)
+"""No cache at all."""
 
 
 @dataclass(frozen=True, slots=True)

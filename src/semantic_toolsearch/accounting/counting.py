@@ -28,7 +28,12 @@ _TABLE_URL: Final = "https://openaipublic.blob.core.windows.net/encodings/{}.tik
 
 @dataclass(frozen=True, slots=True)
 class TokenCount:
-    """Tokens, and how they were counted."""
+    """Tokens, and how they were counted.
+
+    Attributes:
+        tokens: Their number.
+        label: The counter's name, such as ``chars/4``.
+    """
 
     tokens: int
     label: str

@@ -69,6 +69,7 @@ class Step:
 
 
 Watch: TypeAlias = Callable[[Step], None]
+"""Told how far a run is, often."""
 
 AfterTask: TypeAlias = Callable[[Dataset, TaskResult, Mapping[str, PreparedArm]], None]
 

@@ -53,7 +53,16 @@ class Ranker(Protocol):
     """
 
     def rank(self, query: str, *, limit: int, visible: Visible | None = None) -> Ranking:
-        """Return at most ``limit`` of the visible tools, best first."""
+        """Return the best of the visible tools, best first.
+
+        Args:
+            query: What is asked, as it came.
+            limit: The most tools to return.
+            visible: bool ``[n]``, one entry a tool; those with False are not returned. None is all.
+
+        Returns:
+            The ranking; empty where nothing fits.
+        """
         ...
 
 

@@ -63,7 +63,9 @@ class LocalArm:
             order, for comparisons with published figures, and the first ``config.default_limit`` tools are returned.
         code: What tells shipped weights, or the code of a ranker or an embedder of the user's own, from what they
             were before.
-        how, ranks, hides: See ``Arm``.
+        how: See ``Arm``.
+        ranks: See ``Arm``.
+        hides: See ``Arm``.
     """
 
     name: str

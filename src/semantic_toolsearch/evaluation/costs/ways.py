@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["CHAT_TOOLS", "WAYS", "Way", "carries", "first_request_tokens", "tokens_by_mode"]
 
 Way: TypeAlias = "tuple[Api, Mode]"
+"""A wire format, and how deferred tools travel in it."""
 
 WAYS: Final[tuple[Way, ...]] = (
     ("anthropic", "full"), ("anthropic", "hosted"), ("anthropic", "reference"), ("anthropic", "stub"),

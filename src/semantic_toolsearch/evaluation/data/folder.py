@@ -74,7 +74,7 @@ def dataset_name(folder: Path) -> str:
 
 
 def read_dataset(path: str | PathLike[str], *, strict: bool = False) -> Dataset:
-    """Read a folder of the layout above.
+    """Read a folder of tools, queries and judgements; see *The data* in ``docs/evaluation.md``.
 
     Tools of the same namespace and name are told apart by numbers; a definition that no catalog takes goes to
     ``Dataset.unusable``, the rest stays.

@@ -72,13 +72,13 @@ class DatasetSource:
 
 
 def find_datasets(specs: Sequence[str] = (), *, strict: bool = False) -> list[DatasetSource]:
-    """Find the datasets that texts of the forms of ``FORMS`` name.
+    """Find the datasets that texts name, in the forms that ``toolsearch eval run --data`` takes.
 
     Two datasets of one name are told apart by the folder around each; one that is named twice counts once.
 
     Args:
         specs: The texts; none mean ``own``.
-        strict: Count near copies of gold tools as wrong, see ``folder.read_dataset``.
+        strict: Count near copies of gold tools as wrong, see ``read_dataset``.
 
     Returns:
         The sources, by name.

@@ -150,8 +150,13 @@ class Parallel:
 
 
 Step: TypeAlias = Say | Call | Search | HostedError | Pause | Cut | Status | StreamError | Parallel
+"""One thing that the model does."""
+
 Decide: TypeAlias = Callable[["RequestView"], Step | None]
+"""Sees a request as the model does and says what the model does next; None where the script has ended."""
+
 ScriptSource: TypeAlias = Sequence[Step | Decide] | Decide
+"""The whole script: steps, functions among them if need be, or one function."""
 
 
 class Script:
