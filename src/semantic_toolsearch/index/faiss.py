@@ -32,6 +32,9 @@ _LENGTH_TOLERANCE: Final = 0.01
 _SORT_ALL_BELOW: Final = 8
 """When more than one visible tool in this many is wanted, sorting all scores beats FAISS's heap."""
 
+_WRITTEN_AT_ONCE: Final = 1 << 20
+"""Bytes that FAISS hands over at a time."""
+
 _FLAT_CODE, _MAPPED_CODE = b"IxFI", b"IxMp"
 _MEND = "build the index again with save()"
 
@@ -123,15 +126,15 @@ class FaissIndex:
         return bytes(faiss.serialize_index(self._owner).data)
 
     def write(self, path: Path) -> None:
-        """Write what `to_bytes` gives to a file, without a second copy of the vectors in memory.
+        """Write what `to_bytes` gives to a new file, without a second copy of the vectors in memory.
 
         Raises:
-            OSError: The system refused; FAISS reports that, a full disk included, as an error of its own.
+            OSError: The system refused any part of it.
         """
-        try:
-            load_faiss().write_index(self._owner, str(path))
-        except RuntimeError as error:
-            raise OSError(f"FAISS cannot write the vector index ({error})") from error
+        faiss = load_faiss()
+        # FAISS only prints it when its own file cannot be closed, and the last block is lost with a full disk.
+        with path.open("xb") as file:
+            faiss.write_index(self._owner, faiss.PyCallbackIOWriter(file.write, _WRITTEN_AT_ONCE))
 
     @property
     def kind(self) -> Literal["flat", "hnsw"]:
