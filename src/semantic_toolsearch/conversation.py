@@ -52,7 +52,7 @@ class TurnOptions:
     extra: tuple[dict[str, Any], ...] = ()
     cache_breakpoint: bool = False
     validate: bool = False
-    held: tuple[str, ...] = field(default=())
+    forced_before: tuple[str, ...] = field(default=())
 
 
 def make_turn(
@@ -90,7 +90,7 @@ def make_turn(
         loaded=loaded,
         native=_found(events, snapshot, _NATIVE_FORM.get(api)),
         forced=_forced(options.tool_choice),
-        held=options.held,
+        forced_before=options.forced_before,
         visible=visible,
         prefer=options.prefer,
         mode=options.mode,
@@ -125,10 +125,12 @@ def make_turn(
         notes = [exchange.as_dict(message)["content"] for message in messages if is_compaction_note(message)]
         messages = [message for message in messages if not is_compaction_note(message)]
     request = replace(request, plan=replace(plan, warnings=tuple(warnings)))
-    state = TurnState(_misses(events), gone, options.held, store, options.session)
+    state = TurnState(_misses(events), gone, options.forced_before, store, options.session)
 
-    def again(following: list[Any], held: tuple[str, ...]) -> Turn:
-        return make_turn(snapshot, following, replace(options, tool_choice=None, held=held), visible, store)
+    def again(following: list[Any], names: tuple[str, ...]) -> Turn:
+        return make_turn(
+            snapshot, following, replace(options, tool_choice=None, forced_before=names), visible, store
+        )
 
     turn = Turn(snapshot, request, messages, notes, state, visible, again)
     if options.validate:

@@ -46,7 +46,7 @@ def plan_turn(
     loaded: Sequence[str] = (),
     native: Sequence[str] | None = None,
     forced: str | None = None,
-    held: Sequence[str] = (),
+    forced_before: Sequence[str] = (),
     visible: Mask | None = None,
     prefer: Literal["hosted", "client"] | None = None,
     mode: Mode | None = None,
@@ -72,7 +72,7 @@ def plan_turn(
             are sent in full in the modes that otherwise keep the tool list as it is. None for all of them.
         forced: The tool that ``tool_choice`` names, by wire name or unique raw name, or ``tool_search`` for
             ours.
-        held: Wire names that were forced earlier in this run.
+        forced_before: Wire names that were forced earlier in this run.
         visible: Boolean ``[n_tools]``, None for all.
         prefer: ``client`` for our ranker where the provider would search; ``hosted`` says no more than the
             default.
@@ -104,7 +104,7 @@ def plan_turn(
     wanted, active = _deferrable(
         catalog, config, seen, policies, searched, window, count, searched_before, most
     )
-    wanted -= {place for name in held for place in catalog.exact(name)} | {must}
+    wanted -= {place for name in forced_before for place in catalog.exact(name)} | {must}
     choice = within_limits(choice, config, api, support, len(wanted))
     limited = _limited(catalog, config, seen)
     unloaded = config.unloaded

@@ -10,15 +10,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from semantic_toolsearch import arguments, exchange
 from semantic_toolsearch.accounting import TurnTokens, turn_tokens
-from semantic_toolsearch.asking import find
+from semantic_toolsearch.asking import find, watched
 from semantic_toolsearch.deferral import search_mask
 from semantic_toolsearch.errors import ArgumentsError
+from semantic_toolsearch.events import CallChecked
 from semantic_toolsearch.exact_names import named_tools
 from semantic_toolsearch.history import Found, Searched, read
 from semantic_toolsearch.loaded import Resolver, named
@@ -67,14 +68,14 @@ class TurnState:
     Attributes:
         misses: Searches without any result that the conversation ends with.
         missing: Names that it loaded and that no tool has now.
-        held: Wire names forced earlier in this run.
+        forced_before: Wire names forced earlier in this run.
         store: Where loads are kept for hosts without history, or None.
         session: Whose loads those are.
     """
 
     misses: int = 0
     missing: tuple[str, ...] = ()
-    held: tuple[str, ...] = ()
+    forced_before: tuple[str, ...] = ()
     store: SessionStore | None = None
     session: str | None = None
 
@@ -115,6 +116,7 @@ class Turn:
         self._state = state
         self._visible = visible
         self._again = again
+        self._told: set[tuple[str, str]] = set()
         self._provider = PROVIDERS[request.plan.api]
         self.plan: TurnPlan = request.plan
         self.tools: list[dict[str, Any]] = self._provider.render(request)
@@ -135,7 +137,7 @@ class Turn:
     def next(self, messages: Iterable[Any]) -> Turn:
         """The next model call of the same run: the same options, a forced choice gone and its tool kept in full."""
         forced = () if self.plan.forced in (None, exchange.SEARCH_TOOL_NAME) else (self.plan.forced,)
-        return self._again(list(messages), tuple(dict.fromkeys((*self._state.held, *forced))))
+        return self._again(list(messages), tuple(dict.fromkeys((*self._state.forced_before, *forced))))
 
     def assemble(self, events: Iterable[Any]) -> dict[str, Any]:
         """The complete response that a stream of raw events amounts to, for the other methods and for the history.
@@ -244,7 +246,7 @@ class Turn:
         if place is None:
             raise ArgumentsError(self._unknown(call))
         tool, name = self._snapshot.catalog[place], self._snapshot.catalog.wire_names[place]
-        loaded = name in self.plan.full or name in self.plan.loaded or name in found
+        loaded = self._has(name, found)
         programmatic = (call.caller or {}).get("type") not in (None, "direct")
         if programmatic and not loaded:
             raise ArgumentsError(forbidden_to_programs(name))
@@ -260,7 +262,7 @@ class Turn:
         found = self._found_by_provider(response)
         misses = self._state.misses
         for search in parsed.searches:
-            record = self._search(search, misses)
+            record = self._search(search, misses, told=self._tells(search))
             if record["query"]:  # looking through the names neither counts nor starts anew
                 misses = 0 if record["loaded"] or record.get("available") else misses + 1
             found.update(record["loaded"])
@@ -269,19 +271,56 @@ class Turn:
             if self._state.store is not None:
                 self._state.store.add(self._state.session, record["loaded"])
         for call in parsed.calls:
-            settled.setdefault(call.id, self._settle_call(call, found))
+            if call.id not in settled:
+                settled[call.id] = self._settle_call(call, found)
         return [settled[each] for each in dict.fromkeys(parsed.order) if each in settled]
 
     def _settle_call(self, call: RawCall, found: set[str]) -> _Settled:
         try:
             checked = self._checked(call, found)
         except ArgumentsError as fault:
+            self._tell_fault(call, found, fault)
             return _Settled(call.id, self._provider.call_result(call, str(fault), is_error=True))
         if not checked.loaded and self._snapshot.config.unloaded_calls == "refuse_with_schema":
             tool = self._snapshot.catalog[self._snapshot.catalog.position(checked.wire_name)]
+            self._tell(call, "refused", checked.wire_name, loaded=False)
             text = refused(checked.wire_name, tool.parameters)
             return _Settled(call.id, self._provider.call_result(call, text, is_error=True))
+        self._tell(call, "run", checked.wire_name, loaded=checked.loaded)
         return _Settled(call.id, call=checked)
+
+    def _tells(self, said: RawCall | SearchCall) -> bool:
+        """Whether the hook has not been told of this call or search: a response may be looked at several times."""
+        if self._snapshot.hook is None:
+            return False
+        key = said.id, repr(said.arguments)
+        known = key in self._told
+        self._told.add(key)
+        return not known
+
+    def _tell(
+        self,
+        call: RawCall,
+        outcome: Literal["run", "unknown", "arguments", "refused"],
+        tool: str | None,
+        *,
+        loaded: bool,
+    ) -> None:
+        hook = self._snapshot.hook
+        if hook is not None and self._tells(call):
+            hook.tell(CallChecked(outcome, tool, loaded, self._snapshot.generation))
+
+    def _tell_fault(self, call: RawCall, found: Collection[str], fault: ArgumentsError) -> None:
+        place = self._place(call)
+        if place is None:
+            self._tell(call, "unknown", None, loaded=False)
+            return
+        name = self._snapshot.catalog.wire_names[place]
+        self._tell(call, "arguments" if fault.problems else "refused", name, loaded=self._has(name, found))
+
+    def _has(self, name: str, found: Collection[str]) -> bool:
+        """Whether the model has a tool's schema."""
+        return name in self.plan.full or name in self.plan.loaded or name in found
 
     def _found_by_provider(self, response: Any) -> set[str]:
         """Wire names that hosted searches of this very response found: the calls beside them know the schemas."""
@@ -297,13 +336,16 @@ class Turn:
             return list(body["output"] or ())
         return [{"role": "assistant", "content": body.get("content")}]
 
-    def _search(self, search: SearchCall, misses: int) -> dict[str, Any]:
-        """The record of one answered search."""
+    def _search(self, search: SearchCall, misses: int, *, told: bool) -> dict[str, Any]:
+        """The record of one answered search; ``told`` where the hook is to know of it."""
         config, retriever = self._snapshot.config, self._snapshot.retriever
         asked = _asked(search.arguments)
         mask = search_mask(self._snapshot.catalog, config, self.plan, self._visible)
         wanted = asked.pop("limit")
-        result = find(retriever, **asked, limit=wanted, visible=mask)
+        with watched(self._snapshot, "model") as tell:
+            result = find(retriever, **asked, limit=wanted, visible=mask)
+            if told:
+                tell(result)
         at_hand = {*self.plan.full, *self.plan.loaded}
         available = [hit for hit in result.tools if hit.name in at_hand]
         fresh = [hit for hit in result.tools if hit.name not in at_hand]

@@ -34,7 +34,7 @@ def test_bc43_a_forced_choice_of_a_deferred_tool_is_in_the_first_request(model, 
     assert first.full == ("invoice_create",)
     assert "invoice_create" not in first.deferred
     assert len(first.deferred) == 20
-    later = plan(definitions, model=model, prefer=prefer, held=("invoice_create",))
+    later = plan(definitions, model=model, prefer=prefer, forced_before=("invoice_create",))
     assert (later.full, later.deferred) == (first.full, first.deferred)
     fresh = plan(definitions, model=model, prefer=prefer)
     assert "invoice_create" in fresh.deferred
@@ -78,7 +78,7 @@ def test_bc47_an_address_that_is_not_first_party_is_searched_here(model):
 def test_bc49_an_empty_allow_list_means_nothing(model):
     catalog = Catalog([{"name": "x", "description": "y", "deferred": True}])
     nothing = np.zeros(1, dtype=bool)
-    made = plan(catalog, model=model, visible=nothing, loaded=("x",), held=("x",))
+    made = plan(catalog, model=model, visible=nothing, loaded=("x",), forced_before=("x",))
     assert (made.mode, made.full, made.deferred, made.loaded, made.search) == ("full", (), (), (), None)
     assert not search_mask(catalog, SearchConfig(), made, nothing).any()
 

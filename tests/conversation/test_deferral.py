@@ -636,17 +636,17 @@ def test_c32_a_forced_tool_is_in_full_from_the_first_turn(model, plan, lib):
 
 def test_c33_a_tool_that_was_forced_in_this_run_stays_in_full(plan, lib):
     for model in MODELS:
-        held = plan(lib, model=model, held=("renewLoan",))
+        held = plan(lib, model=model, forced_before=("renewLoan",))
         assert held.full == ("renewLoan", "find_reader")
         assert held.forced is None
         assert "renewLoan" in plan(lib, model=model).deferred
-    called = plan(lib, model="gemini-3-pro", held=("renewLoan",), loaded=("fee-report", "renewLoan"))
+    called = plan(lib, model="gemini-3-pro", forced_before=("renewLoan",), loaded=("fee-report", "renewLoan"))
     assert called.full == ("renewLoan", "find_reader", "fee-report")
 
 
 def test_c33_a_held_tool_that_is_hidden_or_gone_is_left_out(plan, lib):
     visible = np.array([False, True, True, True])
-    made = plan(lib, held=("renewLoan", "gone"), visible=visible)
+    made = plan(lib, forced_before=("renewLoan", "gone"), visible=visible)
     assert "renewLoan" not in made.full + made.deferred
 
 
@@ -685,7 +685,7 @@ def test_more_tools_than_a_request_may_declare_are_searched_here_and_omitted(pla
     assert (made.mode, made.unloaded, len(made.deferred)) == ("stub", "omit", MAX_DEFERRED + 1)
     assert "10,001 deferred tools are more than the 10,000" in made.reason
     assert plan(catalog, model="gpt-5.4").mode == "hosted"
-    assert plan(catalog, model="claude-sonnet-5", held=("t5",)).mode == "hosted"
+    assert plan(catalog, model="claude-sonnet-5", forced_before=("t5",)).mode == "hosted"
     only = SearchConfig(mechanism="claude_tool_search")
     assert plan(catalog, only, "claude-sonnet-5").mode == "full"
     with pytest.raises(ConfigError, match="10,000"):

@@ -82,7 +82,7 @@ def situations(draw):
         "loaded": tuple(draw(names)),
         "native": draw(st.none() | names),
         "forced": forced,
-        "held": tuple(draw(names)),
+        "forced_before": tuple(draw(names)),
         "visible": None if visible is None else np.array(visible, dtype=bool),
         "prefer": draw(st.sampled_from([None, "hosted", "client"])),
         "mode": draw(st.none() | st.sampled_from(["bridge", *NATIVE.get(api, [])])),
@@ -144,7 +144,7 @@ def test_x04_every_visible_tool_is_full_or_deferred_with_a_usable_loader(situati
 def test_x04_forced_held_and_kept_tools_are_full(situation):
     plan = planned(situation)
     expected = seen(situation)
-    for name in (situation["forced"], *situation["held"]):
+    for name in (situation["forced"], *situation["forced_before"]):
         if name in expected:
             assert name in plan.full
     for tool in situation["catalog"]:
