@@ -27,6 +27,7 @@ test: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/test_public_types.py
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -m "not data and not slow" --cov --cov-report=term:skip-covered
 
