@@ -90,6 +90,9 @@ def test_s09_an_ending_that_is_no_plural_stays_apart(word):
         ("A/B", "a/b"),
         ("R&D,", "r&d"),
         ("Node.js.", "node.js"),
+        ("C++を翻訳する", "c++"),
+        ("编译C#项目", "c#"),
+        ("C++를 컴파일", "c++"),
     ],
 )
 def test_bc20_punctuation_that_carries_meaning_is_kept(text, token):
@@ -119,6 +122,32 @@ def test_bc20_punctuation_around_a_word_is_dropped(text):
     ],
 )
 def test_x18_words_of_any_script_meet(query, text):
+    assert set(tokenize(query)) & set(tokenize(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [("दूरी", "दर"), ("भुगतान", "भगतन"), ("ভাষা", "ভষ"), ("பணம்", "பண"), ("שָׁלוֹם", "שלם")],
+)
+def test_x18_a_vowel_sign_is_part_of_its_word(text, other):
+    """Split at its signs, a word is single consonants, which stand in every other text of the language."""
+    assert len(tokenize(text)) == 1
+    assert not set(tokenize(text)) & set(tokenize(" ".join(other)))
+    assert tokenize(f"{text}_{text}")[1:] == tokenize(text) * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("مُحَمَّد", tokenize("محمد")), ("❤️ 1️⃣ 👍🏽", ["1"]), ("\u0301", [])]
+)
+def test_x18_signs_without_a_letter_are_no_words(text, tokens):
+    assert tokenize(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [("किताबें", "किताब"), ("κρατήσεις", "κράτηση"), ("புத்தகங்கள்", "புத்தகம்")],
+)
+def test_x18_endings_of_languages_that_their_script_tells(query, text):
     assert set(tokenize(query)) & set(tokenize(text))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RECIPE", "dense_text", "lexical_tokens", "readable_name", "shared_words"]
 
-RECIPE: Final = "4"
+RECIPE: Final = "5"
 """Names the way documents are written; an index stores it and refuses to be read under another one."""
 
 NAME_WEIGHT: Final = 3

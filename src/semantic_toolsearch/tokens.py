@@ -62,11 +62,21 @@ _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003134f々〆〇]+"
 )
+_GLUED: Final = re.compile(f"{_UNSPACED.pattern}|[\u1100-\u11ff\uac00-\ud7af]+")
+"""Scripts whose words follow others without a space."""
 _IDEOGRAPH: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _HANGUL: Final = re.compile("[\u1100-\u11ff\uac00-\ud7af]+")
-_CYRILLIC: Final = re.compile("[\u0400-\u04ff]")
-_ARABIC: Final = re.compile("[\u0600-\u06ff]")
+_STEMMED: Final = (
+    (re.compile("[\u0400-\u04ff]"), "russian"),
+    (re.compile("[\u0600-\u06ff]"), "arabic"),
+    (re.compile("[\u0900-\u097f]"), "hindi"),
+    (re.compile("[\u0370-\u03ff]"), "greek"),
+    (re.compile("[\u0b80-\u0bff]"), "tamil"),
+)
+"""Scripts that tell the language, or its nearest relative with a stemmer; all others are stemmed as English."""
 _ARABIC_MARKS: Final = re.compile("[\u0610-\u061a\u0640\u064b-\u065f\u0670]")
+_VARIATION: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Selectors of a character's looks, which stand behind most emoji."""
 _REMEMBERED_CHUNK: Final = 40
 """Longer pieces are not kept in memory: they are data that comes once, and could be megabytes."""
 
@@ -114,22 +124,48 @@ def telling_tokens(text: str) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    """Fold widths and compatibility forms; drop format characters, which split or join words unseen."""
+    """Fold widths and compatibility forms; drop what is no letter's: format characters and signs on signs."""
     folded = unicodedata.normalize("NFKC", text)
     if folded.isascii():
         return folded
-    return "".join(char for char in folded if unicodedata.category(char) not in {"Cf", "Cs"})
+    return "".join(
+        char
+        for char in folded
+        if unicodedata.category(char) not in {"Cf", "Cs", "Me"} and not _VARIATION.match(char)
+    )
+
+
+class _Shadow(dict[int, str]):
+    """Code point -> the character, or a letter in place of a mark, for `str.translate`; computed once each."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        self[code] = shade = "ʰ" if unicodedata.category(char)[0] == "M" else char
+        return shade
+
+
+_SHADOW: Final = _Shadow()
+
+
+def _matches(pattern: re.Pattern[str], text: str) -> list[str]:
+    """What a pattern finds where a vowel sign or an accent counts as part of its letter: भुगतान is one run."""
+    if text.isascii():
+        return pattern.findall(text)
+    found = (text[match.start() : match.end()] for match in pattern.finditer(text.translate(_SHADOW)))
+    return [piece for piece in found if any(map(str.isalnum, piece))]
 
 
 def _runs(chunk: str) -> list[str]:
     """The runs of letters and digits, ``don't`` being one."""
-    return [run.replace("'", "").replace("’", "") for run in _RUN.findall(chunk)]
+    return [run.replace("'", "").replace("’", "") for run in _matches(_RUN, chunk)]
 
 
 def _wholes(chunk: str) -> Iterator[str]:
     """What a piece of text is also found by as a whole, in any case style: symbol words and identifiers."""
     yield _symbol_word(chunk)
-    for joined in _JOINED.findall(chunk):  # create_invoice, create-invoice
+    if not chunk.isascii():
+        yield from map(_symbol_word, _GLUED.split(chunk))  # the C++ of C++を翻訳する
+    for joined in _matches(_JOINED, chunk):  # create_invoice, create-invoice
         yield squash(joined)
     for run in _runs(chunk):
         if len(split_identifier(run)) > 1 and not _UNSPACED.search(run):  # createInvoice, S3, ipv6
@@ -184,11 +220,8 @@ def _index_forms(word: str) -> tuple[str, ...]:
         )
     if _HANGUL.search(word):
         return (word, *_pairs(word)) if len(word) > 2 else (word,)
-    if _CYRILLIC.search(word):
-        return (_stemmer("russian").stemWord(word),)
-    if _ARABIC.search(word):
-        return (_stemmer("arabic").stemWord(word),)
-    return (_stemmer("english").stemWord(word),)
+    language = next((language for script, language in _STEMMED if script.search(word)), "english")
+    return (_stemmer(language).stemWord(word),)
 
 
 def _pairs(run: str) -> list[str]:
