@@ -90,3 +90,23 @@ def test_invisible_tools_are_left_out_before_the_cut():
     ranker = Bm25Ranker.of(Catalog(tools))
     visible = np.array([False] * 7 + [True] * 2)
     assert ranker.rank("report", limit=1, visible=visible).positions.tolist() == [7]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_x11_what_is_invisible_changes_no_score(seed):
+    """How rare a word is, and how long texts are, must not tell of tools that the caller may not see."""
+    random = np.random.default_rng(seed)
+    words = [f"word{number}" for number in range(40)]
+    tools = [
+        t(f"tool_{place}", " ".join(random.choice(words, random.integers(0, 60)))) for place in range(50)
+    ] + [t("loud_tool", "word1 " * 400 + "word2"), t("nothing")]
+    visible = random.random(len(tools)) < 0.3
+    visible[-2] = seed % 2 == 0
+    part = Bm25Ranker.of(Catalog([tool for tool, seen in zip(tools, visible, strict=True) if seen]))
+    whole = Bm25Ranker.of(Catalog(tools))
+    for query in ("word1", "word1 word2 word3", "tool 7 word9 unheard", "loud", "word39 word38 word37 word1"):
+        assert np.array_equal(whole.scores(query, visible)[visible], part.scores(query))
+        assert np.array_equal(whole.coverage(query, visible)[visible], part.coverage(query))
+        assert not whole.scores(query, visible)[~visible].any()
+        everything = np.ones(len(tools), dtype=bool)
+        assert np.array_equal(whole.scores(query, everything), whole.scores(query))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import json
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -40,10 +41,15 @@ B: Final = 0.75
 class LexicalIndex:
     """The precomputed word weights of one catalog, as a sparse matrix stored by word.
 
+    Where a caller sees a part of the catalog, weights are those of an index of that part alone: how rare a word is, and
+    how long texts are, would else tell of tools that he may not see.
+
     Attributes:
         size: Number of tools, n.
         vocabulary: Word -> column.
         weights: float32 ``[nnz]``, positions: int32 ``[nnz]``, starts: int64 ``[columns + 1]``.
+        lengths: int32 ``[n]``, tokens of each tool.
+        k1: What the weights were made with.
     """
 
     def __init__(
@@ -53,20 +59,26 @@ class LexicalIndex:
         weights: npt.NDArray[np.float32],
         positions: npt.NDArray[np.int32],
         starts: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.int32],
+        k1: float = K1,
     ) -> None:
         self.size = size
         self.vocabulary = vocabulary
         self.weights = weights
         self.positions = positions
         self.starts = starts
+        self.lengths = lengths
+        self.k1 = k1
 
     @classmethod
     def build(cls, documents: Iterable[list[str]], *, k1: float = K1) -> LexicalIndex:
         """Index token lists, one a tool, in catalog order."""
         corpus = list(documents)
+        lengths = np.array([len(tokens) for tokens in corpus], dtype=np.int32)
         if not any(corpus):
             empty = np.zeros(0, dtype=np.float32)
-            return cls(len(corpus), {}, empty, empty.astype(np.int32), np.zeros(1, dtype=np.int64))
+            starts = np.zeros(1, dtype=np.int64)
+            return cls(len(corpus), {}, empty, empty.astype(np.int32), starts, lengths, k1)
         import bm25s
 
         model = bm25s.BM25(method="lucene", k1=k1, b=B)
@@ -77,52 +89,88 @@ class LexicalIndex:
             np.asarray(model.scores["data"], dtype=np.float32),
             np.asarray(model.scores["indices"], dtype=np.int32),
             np.asarray(model.scores["indptr"], dtype=np.int64),
+            lengths,
+            k1,
         )
 
-    def scores(self, words: Iterable[str]) -> npt.NDArray[np.float32]:
+    def scores(self, words: Iterable[str], visible: Visible | None = None) -> npt.NDArray[np.float32]:
         """The share of the query's weight that each tool holds.
 
         Args:
             words: The query's tokens, each once: who repeats a word does not ask for more of it.
+            visible: bool ``[n]``, the tools that there are; None for all.
 
         Returns:
             float32 ``[n]`` in [0, 1).
         """
+        size = self._size(visible)
+        norms = None if visible is None else self._norms(visible)
         total = np.zeros(self.size, dtype=np.float32)
         weight = 0.0
         for word in words:
-            column = self.vocabulary.get(word)
-            if column is None:
-                weight += self.idf(0)
-                continue
-            found = self._found(column)
-            total[self.positions[found]] += self.weights[found]
-            weight += self.idf(found.stop - found.start)
+            found, positions = self._found(word, visible)
+            idf = _idf(len(positions), size)
+            if norms is None:
+                total[positions] += self.weights[found]
+            else:
+                counts = self._counts[found]
+                shares = counts / (norms[positions] + counts)
+                total[positions] += (np.float32(idf) * shares).astype(np.float32)
+            weight += idf
         return total / np.float32(weight) if weight else total
 
-    def coverage(self, words: Iterable[str]) -> npt.NDArray[np.float32]:
+    def coverage(self, words: Iterable[str], visible: Visible | None = None) -> npt.NDArray[np.float32]:
         """The share of the query's weight whose words a tool has at all, however long its text.
+
+        Args:
+            words: The query's tokens.
+            visible: As in ``scores``.
 
         Returns:
             float32 ``[n]`` in [0, 1]; 1 where the tool has every word.
         """
+        size = self._size(visible)
         total = np.zeros(self.size, dtype=np.float32)
         weight = 0.0
         for word in dict.fromkeys(words):
-            column = self.vocabulary.get(word)
-            found = slice(0, 0) if column is None else self._found(column)
-            idf = self.idf(found.stop - found.start)
-            total[self.positions[found]] += np.float32(idf)
+            _, positions = self._found(word, visible)
+            idf = _idf(len(positions), size)
+            total[positions] += np.float32(idf)
             weight += idf
         return total / np.float32(weight) if weight else total
 
-    def _found(self, column: int) -> slice:
-        """Where the tools that hold a word stand."""
-        return slice(int(self.starts[column]), int(self.starts[column + 1]))
+    def _found(
+        self, word: str, visible: Visible | None
+    ) -> tuple[npt.NDArray[np.int64] | slice, npt.NDArray[np.int32]]:
+        """Where the visible tools that hold a word stand in the arrays, and in the catalog."""
+        column = self.vocabulary.get(word)
+        if column is None:
+            return slice(0, 0), self.positions[:0]
+        found = slice(int(self.starts[column]), int(self.starts[column + 1]))
+        positions = self.positions[found]
+        if visible is None:
+            return found, positions
+        kept = np.flatnonzero(visible[positions])
+        return kept + found.start, positions[kept]
 
-    def idf(self, documents: int) -> float:
-        """The weight of a word that so many tools hold."""
-        return math.log1p((self.size - documents + 0.5) / (documents + 0.5))
+    def _size(self, visible: Visible | None) -> int:
+        return self.size if visible is None else int(np.count_nonzero(visible))
+
+    def _norms(self, visible: Visible | None) -> npt.NDArray[np.float64]:
+        """float64 ``[n]``: how many occurrences of a word are worth half of its weight, by the length of the text."""
+        lengths = self.lengths.astype(np.float64)
+        counted = lengths if visible is None else lengths[visible]
+        average = max(counted.mean() if len(counted) else 0.0, 1e-9)
+        return self.k1 * ((1 - B) + B * lengths / average)
+
+    @cached_property
+    def _counts(self) -> npt.NDArray[np.float32]:
+        """float32 ``[nnz]``: how often each word stands in each tool, read back from the weights."""
+        idf = np.array([_idf(int(held), self.size) for held in np.diff(self.starts)])
+        shares = self.weights / np.repeat(idf, np.diff(self.starts))
+        counts = np.rint(shares / (1 - shares) * self._norms(None)[self.positions])
+        exact: npt.NDArray[np.float32] = counts.astype(np.float32)
+        return exact
 
     def to_files(self) -> dict[str, bytes]:
         """The index as named files, without any pickle."""
@@ -130,6 +178,7 @@ class LexicalIndex:
             "weights": self.weights,
             "positions": self.positions,
             "starts": self.starts,
+            "lengths": self.lengths,
         }
         files = {f"words-{name}.npy": _npy(array) for name, array in arrays.items()}
         columns = sorted(self.vocabulary, key=self.vocabulary.__getitem__)
@@ -139,12 +188,18 @@ class LexicalIndex:
     @classmethod
     def from_files(cls, size: int, files: Mapping[str, bytes]) -> LexicalIndex:
         """Read what ``to_files`` wrote for a catalog of ``size`` tools; the bytes must have been verified."""
-        weights, positions, starts = (
+        weights, positions, starts, lengths = (
             np.load(io.BytesIO(files[f"words-{name}.npy"]), allow_pickle=False)
-            for name in ("weights", "positions", "starts")
+            for name in ("weights", "positions", "starts", "lengths")
         )
         words = json.loads(files["words.json"].decode("utf-8", "surrogatepass"))
-        return cls(size, {word: column for column, word in enumerate(words)}, weights, positions, starts)
+        vocabulary = {word: column for column, word in enumerate(words)}
+        return cls(size, vocabulary, weights, positions, starts, lengths)
+
+
+def _idf(holders: int, size: int) -> float:
+    """The weight of a word that so many of so many tools hold."""
+    return math.log1p((size - holders + 0.5) / (holders + 0.5))
 
 
 def _npy(array: npt.NDArray[Any]) -> bytes:
@@ -168,15 +223,15 @@ class Bm25Ranker:
 
     def rank(self, query: str, *, limit: int, visible: Visible | None = None) -> Ranking:
         """Rank the tools that share a word with the query."""
-        return best(self.scores(query), limit, visible)
+        return best(self.scores(query, visible), limit, visible)
 
-    def scores(self, query: str) -> npt.NDArray[np.float32]:
-        """float32 ``[n]``: one score a tool, 0 where no word is shared."""
-        return self.index.scores(dict.fromkeys(tokenize(query)))
+    def scores(self, query: str, visible: Visible | None = None) -> npt.NDArray[np.float32]:
+        """float32 ``[n]``: one score a tool, 0 where no word is shared and for invisible tools."""
+        return self.index.scores(dict.fromkeys(tokenize(query)), visible)
 
-    def coverage(self, query: str) -> npt.NDArray[np.float32]:
-        """float32 ``[n]``: the share of the query's weight whose words each tool has."""
-        return self.index.coverage(telling_tokens(query))
+    def coverage(self, query: str, visible: Visible | None = None) -> npt.NDArray[np.float32]:
+        """float32 ``[n]``: the share of the query's weight whose words each tool has, 0 for invisible ones."""
+        return self.index.coverage(telling_tokens(query), visible)
 
     def explain(self, query: str, position: int) -> dict[str, float]:
         """The tool's share of the query's weight."""

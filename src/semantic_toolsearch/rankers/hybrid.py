@@ -63,7 +63,7 @@ class HybridRanker:
         the ``limit`` best (the threshold algorithm of Fagin, Lotem and Naor, 2003).
         """
         foreign = is_foreign(query)
-        shares, coverage = self._words.scores(query), self._words.coverage(query)
+        shares, coverage = self._words.scores(query, visible), self._words.coverage(query, visible)
         complete = (coverage >= FULL_COVERAGE) & (len(set(telling_tokens(query))) == 1)
         wanted = max(limit, HEAD)
         pool = max(wanted, _POOL)
