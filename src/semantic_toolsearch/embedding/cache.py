@@ -27,6 +27,7 @@ ENVIRONMENT_VARIABLE = "TOOLSEARCH_CACHE_DIR"
 _APPLICATION = 0x54534543  # "TSEC", so that another program's database is not mistaken for a cache
 _FORMAT = 1
 _WAIT = 30.0  # seconds that one process waits for another's write
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
     number INTEGER PRIMARY KEY AUTOINCREMENT,  -- grows with every write: the lowest is the oldest
@@ -40,11 +41,28 @@ CREATE TABLE IF NOT EXISTS vectors (
 
 
 def default_cache_path() -> Path:
-    """Where the cache lies unless told otherwise: ``$TOOLSEARCH_CACHE_DIR``, else the user's cache folder."""
+    """Where the cache lies unless told otherwise: ``$TOOLSEARCH_CACHE_DIR``, else the user's cache folder.
+
+    Raises:
+        ConfigError: Neither is there, since the user has no home.
+    """
+    folder = os.environ.get(ENVIRONMENT_VARIABLE) or _users_folder()
+    if folder is None:
+        raise ConfigError(
+            "there is no place for the embedding cache, since the user has no home folder: set "
+            f"{ENVIRONMENT_VARIABLE} to a folder, pass cache=<path>, or cache=False for none"
+        )
+    return Path(folder) / FILE_NAME
+
+
+def _users_folder() -> str | None:
     import platformdirs
 
-    folder = os.environ.get(ENVIRONMENT_VARIABLE)
-    return Path(folder or platformdirs.user_cache_dir("semantic_toolsearch", appauthor=False)) / FILE_NAME
+    try:
+        folder = platformdirs.user_cache_dir("semantic_toolsearch", appauthor=False)
+    except RuntimeError:
+        return None
+    return None if folder.startswith("~") else folder  # as releases gave it that do not raise
 
 
 class VectorStore(Protocol):
@@ -71,7 +89,7 @@ class EmbeddingCache:
         max_entries: Beyond this many vectors the oldest written are removed.
 
     Raises:
-        ConfigError: ``max_entries`` is below 1.
+        ConfigError: ``max_entries`` is below 1, or no path is given and the user has no home.
     """
 
     def __init__(self, path: Path | str | None = None, *, max_entries: int = 100_000) -> None:
@@ -80,13 +98,16 @@ class EmbeddingCache:
         self.path = default_cache_path() if path is None else Path(path)
         self.max_entries = max_entries
         self._warned = False
+        self._wait = _WAIT  # for a lock; 0 once that was in vain, until the file can be used again
 
     def get_many(self, embedder_id: str, hashes: Sequence[str]) -> dict[str, Vector]:
         """Look up vectors; hashes that are not stored, or not intact, are missing from the result."""
         found: dict[str, Vector] = {}
-        if not hashes or not self.path.exists():
+        if not hashes:
             return found
         try:
+            if not self.path.exists():
+                return found
             with self._connection() as connection:
                 rows = connection.execute(
                     "SELECT text_hash, vector, checksum FROM vectors "
@@ -122,17 +143,17 @@ class EmbeddingCache:
                     (self.max_entries,),
                 )
                 connection.execute("COMMIT")
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, ValueError) as error:
             self._warn("written", error)
 
     def __len__(self) -> int:
         """Vectors stored; 0 when the file cannot be used."""
-        if not self.path.exists():
-            return 0
         try:
+            if not self.path.exists():
+                return 0
             with self._connection() as connection:
                 return int(connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, ValueError) as error:
             self._warn("read", error)
             return 0
 
@@ -140,10 +161,15 @@ class EmbeddingCache:
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """Open the file for one operation: nothing stays open that a fork or another thread could share."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
+        connection = sqlite3.connect(self.path, timeout=self._wait, isolation_level=None)
         try:
-            _prepare(connection)
+            _prepare(connection, self._wait)
             yield connection
+        except sqlite3.Error:
+            self._wait = 0  # whoever keeps the file locked would be waited for at every batch
+            raise
+        else:
+            self._wait = _WAIT
         finally:
             connection.close()
 
@@ -157,7 +183,7 @@ class EmbeddingCache:
             )  # fmt: skip
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
+def _prepare(connection: sqlite3.Connection, wait: float) -> None:
     """Create the table in a new file; refuse a file that is not this cache."""
     # One statement reads one state: between two of them another process may have made the table.
     application, version, tables = connection.execute(
@@ -168,7 +194,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
         return
     if application not in (0, _APPLICATION) or version not in (0, _FORMAT) or (application == 0 and tables):
         raise sqlite3.DatabaseError(f"not an embedding cache of format {_FORMAT}")
-    _use_write_ahead_log(connection)
+    _use_write_ahead_log(connection, wait)
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(_SCHEMA)
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -176,14 +202,15 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+def _use_write_ahead_log(connection: sqlite3.Connection, wait: float) -> None:
     """Let readers go on while one process writes; SQLite itself does not wait when it switches."""
-    until = time.monotonic() + _WAIT
+    until = time.monotonic() + wait
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:
-            if time.monotonic() > until:
+        except sqlite3.OperationalError as error:
+            # A full disk or a missing right stays as it is; the low byte is the kind of the error.
+            if error.sqlite_errorcode & 0xFF not in _LOCKED or time.monotonic() > until:
                 raise
             time.sleep(0.02)
         else:
@@ -205,7 +232,11 @@ def open_cache(cache: EmbeddingCache | str | os.PathLike[str] | bool | None) -> 
     if cache is False:
         return None
     if cache is None or cache is True:
-        return EmbeddingCache()
+        try:
+            return EmbeddingCache()
+        except ConfigError as reason:
+            logger.warning("Going on without an embedding cache: %s.", reason)
+            return None
     if isinstance(cache, EmbeddingCache):
         return cache
     try:
