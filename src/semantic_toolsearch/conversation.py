@@ -125,7 +125,8 @@ def make_turn(
         notes = [exchange.as_dict(message)["content"] for message in messages if is_compaction_note(message)]
         messages = [message for message in messages if not is_compaction_note(message)]
     request = replace(request, plan=replace(plan, warnings=tuple(warnings)))
-    state = TurnState(_misses(events), gone, options.forced_before, store, options.session)
+    shown = _shown(events, snapshot) if plan.mode == "bridge" else frozenset()
+    state = TurnState(_misses(events), gone, options.forced_before, shown, store, options.session)
 
     def again(following: list[Any], names: tuple[str, ...]) -> Turn:
         return make_turn(
@@ -198,6 +199,20 @@ def _forced(choice: Any) -> str | None:
     if isinstance(choice, str):
         return None if choice in ("auto", "any", "none", "required", "validated") else choice
     if isinstance(choice, Mapping):
+def _shown(events: Iterable[Event], snapshot: Snapshot) -> frozenset[str]:
+    """Wire names of tools whose parameters, as they are now, stand in a record of a search."""
+    catalog, resolve = snapshot.catalog, Resolver(snapshot.catalog)
+    shown = set()
+    for event in events:
+        listed = event.record.get("tools") if isinstance(event, Found) and event.record else None
+        for entry in listed if isinstance(listed, list) else ():
+            name = entry.get("name") if isinstance(entry, Mapping) else None
+            place = resolve((None, name)) if isinstance(name, str) else None
+            if place is not None and entry.get("parameters") == catalog[place].parameters:
+                shown.add(catalog.wire_names[place])
+    return frozenset(shown)
+
+
         inner = choice.get("function")
         name = inner.get("name") if isinstance(inner, Mapping) else choice.get("name")
         return (

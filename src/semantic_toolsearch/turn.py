@@ -69,6 +69,7 @@ class TurnState:
         misses: Searches without any result that the conversation ends with.
         missing: Names that it loaded and that no tool has now.
         forced_before: Wire names forced earlier in this run.
+        shown: Wire names whose present parameters stand in an answered search of the conversation.
         store: Where loads are kept for hosts without history, or None.
         session: Whose loads those are.
     """
@@ -76,6 +77,7 @@ class TurnState:
     misses: int = 0
     missing: tuple[str, ...] = ()
     forced_before: tuple[str, ...] = ()
+    shown: frozenset[str] = frozenset()
     store: SessionStore | None = None
     session: str | None = None
 
@@ -324,6 +326,8 @@ class Turn:
 
     def _found_by_provider(self, response: Any) -> set[str]:
         """Wire names that hosted searches of this very response found: the calls beside them know the schemas."""
+        if self.plan.mode == "bridge":  # a tool's parameters stand in the conversation, which may have lost them
+            at_hand &= {*self.plan.full, *self._state.shown}
         resolve = Resolver(self._snapshot.catalog)
         found = [event for event in read(self._said(response)) if isinstance(event, Found)]
         places = [resolve(name) for event in found for name in named(event)]
