@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from semantic_toolsearch.embedding import StaticEmbedder as StaticEmbedder
     from semantic_toolsearch.errors import ConfigError as ConfigError
     from semantic_toolsearch.errors import ToolSearchError as ToolSearchError
+    from semantic_toolsearch.events import CallChecked as CallChecked
+    from semantic_toolsearch.events import CatalogReplaced as CatalogReplaced
+    from semantic_toolsearch.events import Degraded as Degraded
+    from semantic_toolsearch.events import Recovered as Recovered
+    from semantic_toolsearch.events import Searched as Searched
+    from semantic_toolsearch.events import ToolChanged as ToolChanged
     from semantic_toolsearch.exchange import ToolCall as ToolCall
     from semantic_toolsearch.exchange import TurnPlan as TurnPlan
     from semantic_toolsearch.loaded import SessionStore as SessionStore
@@ -41,6 +47,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ConfigError": "errors",
+    "ToolChanged": "events",
+    "Searched": "events",
+    "Recovered": "events",
+    "Degraded": "events",
+    "CatalogReplaced": "events",
+    "CallChecked": "events",
     "SessionStore": "loaded",
     "ToolCall": "exchange",
     "Turn": "turn",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from semantic_toolsearch.events import Searched
 from semantic_toolsearch.search_input import as_texts
 
 if TYPE_CHECKING:
     from semantic_toolsearch.rankers.protocol import Visible
     from semantic_toolsearch.results import SearchResult
     from semantic_toolsearch.retriever import Retriever
+    from semantic_toolsearch.snapshot import Snapshot
 
-__all__ = ["find"]
+__all__ = ["find", "watched"]
 
 
 def find(
@@ -42,6 +47,28 @@ def find(
     if not any(text.strip() for text in asked):
         return selected
     return _together(selected, retriever.search(asked, limit, visible))
+
+
+@contextmanager
+def watched(
+    snapshot: Snapshot, by: Literal["application", "model"]
+) -> Iterator[Callable[[SearchResult], SearchResult]]:
+    """Time a search, and tell the snapshot's hook of the result that is passed to what this yields."""
+    hook = snapshot.hook
+    if hook is None:
+        yield lambda result: result
+        return
+    started = time.perf_counter()
+
+    def tell(result: SearchResult) -> SearchResult:
+        seconds = time.perf_counter() - started
+        hook.later(Searched.of(result, seconds, by, with_query=snapshot.config.event_queries))
+        return result
+
+    try:
+        yield tell
+    finally:
+        hook.flush()
 
 
 def _together(selected: SearchResult, found: SearchResult) -> SearchResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from types import MappingProxyType
@@ -21,6 +22,7 @@ from semantic_toolsearch.errors import (
 )
 from semantic_toolsearch.lookup import NameTable
 from semantic_toolsearch.names import nearest, wire_names
+from semantic_toolsearch.pins import content_hash
 from semantic_toolsearch.reading import read_definition
 from semantic_toolsearch.report import CatalogReport, Problem, ReportEntry, Status
 from semantic_toolsearch.sources import Place, places
@@ -37,8 +39,9 @@ class Catalog:
     definitions with the same namespace and name the first is kept.
 
     Args:
-        tools: Definitions in any form that `reading.read_definition` knows, mixed freely with `tools/list`
-            results and namespaces; or one such result; or a mapping of server names to lists of tools.
+        tools: Definitions for OpenAI, Anthropic or MCP, `ToolDefinition` objects and Python functions, mixed
+            freely with `tools/list` results and OpenAI namespaces; or one such result; or a mapping of server
+            names to lists of tools.
         strict: Raise at the first definition that cannot be used. Repairs are reported, never raised.
 
     Raises:
@@ -109,7 +112,7 @@ class Catalog:
 
     @cached_property
     def wire_names(self) -> tuple[str, ...]:
-        """Name of each tool towards a provider: see `names.wire_names`."""
+        """Name of each tool towards a provider: legal for all of them, at most 64 characters, unique."""
         return wire_names(self.identities)
 
     @cached_property
@@ -138,7 +141,7 @@ class Catalog:
         """Return every position that a spelling may mean, in catalog order; () when it means none.
 
         Only the best kind of match counts: exact, else in another case style, else the bare name behind a
-        prefix (see `NameTable.find`).
+        prefix.
         """
         return self._names.find(name) if isinstance(name, str) else ()
 
@@ -217,12 +220,35 @@ class Catalog:
         kept = tuple(entry for entry in self._report.entries if entry.namespace != namespace)
         return Catalog._of((*before, *fresh, *after), CatalogReport((*kept, *report.entries)), descriptions)
 
+    def pins(self) -> dict[str, str]:
+        """The hash of each tool's content by wire name, for ``ToolSearch(..., pins=...)``; see `pins.content_hash`.
+
+        A plain mapping of texts: keep it with `json.dump`, and give its file as ``pins``.
+        """
+        return {name: content_hash(tool) for name, tool in zip(self.wire_names, self._tools, strict=True)}
+
+    def without(self, held: Mapping[str, str]) -> Catalog:
+        """Return a catalog without some tools, in which all others keep their wire names.
+
+        Args:
+            held: Why each tool is left out, by wire name; the report says so.
+        """
+        reasons = {self.identities[self.position(name)]: reason for name, reason in held.items()}
+        kept = [place for place, name in enumerate(self.wire_names) if name not in held]
+        entries = tuple(_held(entry, reasons) for entry in self._report.entries)
+        catalog = Catalog._of(
+            tuple(self._tools[place] for place in kept), CatalogReport(entries), self._descriptions
+        )
+        # A name does not pass to another tool because its owner is held.
+        catalog.__dict__["wire_names"] = tuple(self.wire_names[place] for place in kept)
+        return catalog
+
     def with_policy(self, pattern: str, policy: DeferPolicy) -> Catalog:
         """Return a catalog in which the tools that match a pattern have this deferral policy.
 
         Args:
             pattern: Shell pattern (`*`, `?`, `[abc]`). With a slash it is `namespace/name` (`wiki/*`);
-            without, a raw name.
+                without one it is a raw name.
             policy: `never`, `automatic` or `always`.
 
         Raises:
@@ -296,6 +322,13 @@ def _read(
             entry = ReportEntry(place.position, place.where, name, owner, status, problems)
         entries.append(entry)
     return tuple(tools.values()), CatalogReport(tuple(entries))
+
+
+def _held(entry: ReportEntry, reasons: Mapping[tuple[str | None, str], str]) -> ReportEntry:
+    reason = None if entry.name is None else reasons.get((entry.namespace, entry.name))
+    if reason is None or entry.status == "quarantined":
+        return entry
+    return replace(entry, status="held", problems=(*entry.problems, Problem("$", reason, changed=False)))
 
 
 def _matches(tool: ToolDefinition, pattern: str) -> bool:

@@ -103,6 +103,9 @@ class SearchConfig(BaseModel):
         browse_names: Most names listed for an empty query; None for all.
         hnsw_from: Number of tools from which the vector index is approximate; None for the index's own
             default.
+        embedder_timeout: Seconds that a search waits for an embedder of your own (for documents, as many again
+            for every 16 of a call) before words alone decide; None to wait for ever. Embedders are then called on
+            threads of their own. The models that come with the library are neither timed nor moved.
         mechanism: Capability ids that decide who searches (see ``capabilities``); ``auto`` is short for
             ``auto_tool_search``, an empty tuple turns deferring off.
         activate: When tools are deferred: as soon as the ``threshold`` is reached, or (``flagged``) also as
@@ -134,6 +137,10 @@ class SearchConfig(BaseModel):
         assume_newer: Whether GPT models newer than the tables have hosted search.
         support: Models that have hosted search or not, by id or shell pattern; wins over the tables.
         transports: What ways to the models carry, by name; wins over the built-in ones, field by field.
+        changed_tools: What becomes of a tool whose content is not what was pinned or last offered under its
+            name: an event says so (``report``), or it is also left out until ``ToolSearch.approve`` (``hold``).
+        new_tools: What becomes of a tool under a name that was never pinned nor offered: ``use`` or ``hold``.
+        event_queries: Whether events hold the text of queries.
         session_store: Most sessions of a store that remembers loaded tools for hosts without history; None
             for none.
     """
@@ -152,6 +159,7 @@ class SearchConfig(BaseModel):
     miss_names: Annotated[int, Field(ge=0)] | None = 50
     browse_names: Annotated[int, Field(ge=0)] | None = 100
     hnsw_from: Count | None = None
+    embedder_timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = 30.0
 
     mechanism: Annotated[tuple[CapabilityId, ...], BeforeValidator(_mechanism)] = ("auto_tool_search",)
     activate: Literal["flagged", "threshold"] = "flagged"
@@ -174,6 +182,9 @@ class SearchConfig(BaseModel):
     assume_newer: bool = False
     support: Annotated[dict[str, bool], BeforeValidator(_sorted)] = {}
     transports: Annotated[dict[str, TransportForm], BeforeValidator(_sorted)] = {}
+    changed_tools: Literal["report", "hold"] = "report"
+    new_tools: Literal["use", "hold"] = "use"
+    event_queries: bool = False
     session_store: Count | None = None
 
     def __init__(self, **values: Any) -> None:
@@ -204,7 +215,7 @@ class SearchConfig(BaseModel):
         """Settings from the JSON form of a harness.
 
         ``{"capabilities": [...]}`` with ids, or objects of ``ref`` and ``config``; see
-        ``capabilities.read_config`` for the keys and how their values are read.
+        ``capabilities.read_config`` for how values are read.
 
         Raises:
             ConfigError: An unknown key, capability or value; the message names it.

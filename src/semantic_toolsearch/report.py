@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 
 __all__ = ["CatalogReport", "Problem", "ReportEntry", "Status"]
 
-Status: TypeAlias = Literal["ok", "repaired", "quarantined"]
+Status: TypeAlias = Literal["ok", "repaired", "quarantined", "held"]
+"""Whether a definition is used as given, used after a repair, cannot be used, or is held until it is approved."""
 
 _PRINTED_ENTRIES = 50
 _PRINTED_CHARACTERS = 300
@@ -40,9 +41,10 @@ class ReportEntry:
         where: The same as text, with the place inside a page or namespace: `[3]`, `[0].tools[2]`, `wiki[1]`.
         name: Raw name, or None when it could not be read.
         namespace: Namespace, or None.
-        status: `ok` (used as given), `repaired` (used after a change that `problems` lists) or `quarantined`
-            (not in the catalog).
-        problems: Repairs or the reason of the quarantine; for an `ok` tool, notes that changed nothing.
+        status: `ok` (used as given), `repaired` (used after a change that `problems` lists), `quarantined`
+            (cannot be used) or `held` (left out until it is approved, see `ToolSearch.approve`).
+        problems: Repairs, or the reason why the tool is not in the catalog; for an `ok` tool, notes that changed
+            nothing.
     """
 
     position: int
@@ -86,13 +88,25 @@ class CatalogReport:
         """Entries that gave no tool."""
         return self._with("quarantined")
 
+    @property
+    def held(self) -> tuple[ReportEntry, ...]:
+        """Entries of tools that are left out until they are approved."""
+        return self._with("held")
+
     def _with(self, status: Status) -> tuple[ReportEntry, ...]:
         return tuple(entry for entry in self.entries if entry.status == status)
 
     def __str__(self) -> str:
-        counts = ", ".join(f"{len(self._with(s))} {s}" for s in ("ok", "repaired", "quarantined"))
+        shown: tuple[Status, ...] = ("ok", "repaired", "quarantined")
+        shown = (*shown, "held") if self.held else shown
+        counts = ", ".join(f"{len(self._with(status))} {status}" for status in shown)
         lines = [f"{len(self.entries)} tool definition(s): {counts}"]
-        told = [*self.quarantined, *self.repaired, *(entry for entry in self.ok if entry.problems)]
+        told = [
+            *self.held,
+            *self.quarantined,
+            *self.repaired,
+            *(entry for entry in self.ok if entry.problems),
+        ]
         lines += [f"  {entry}" for entry in told[:_PRINTED_ENTRIES]]
         if len(told) > _PRINTED_ENTRIES:
             lines.append(f"  ... and {len(told) - _PRINTED_ENTRIES} more")

@@ -30,6 +30,7 @@ MOST_NAMESPACES = 30
 """Namespaces that a listing of bounded length tells; with 20,000 tools there may be thousands."""
 
 Outcome: TypeAlias = Literal["matched", "no_match", "browse"]
+"""Whether something answers the query, nothing does, or the query was empty and the names are listed."""
 
 Verdict: TypeAlias = Literal["returned", "weak", "banded", "capped", "unranked", "not visible"]
 """What became of a tool: returned; ranked, but not surely an answer; under the band below the best score;
@@ -57,7 +58,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class UnknownName:
-    """A name that was asked for and that no visible tool has, with the visible names most like it."""
+    """A name that was asked for and that no visible tool has.
+
+    Attributes:
+        name: The name as it was asked for.
+        nearest: The visible wire names most like it, at most three, best first.
+    """
 
     name: str
     nearest: tuple[str, ...]
@@ -68,7 +74,7 @@ class SearchResult:
     """The answer to one search.
 
     Attributes:
-        query: What was asked, several queries joined by `` | ``, without hidden characters.
+        query: What was asked, several queries joined by ``|``, without hidden characters.
         outcome: ``matched`` when ``tools`` answers, ``no_match`` when nothing does, ``browse`` for an empty
             query.
         tools: The tools to load, best first; never more than the cap, save those asked for by name.
@@ -154,6 +160,7 @@ class Stats:
         embedded: Texts that the model had to embed to build this generation.
         from_cache: Texts whose vectors were known already.
         generation: Number of the catalog snapshot.
+        held: Tools left out until they are approved.
     """
 
     registered: int
@@ -162,6 +169,7 @@ class Stats:
     embedded: int
     from_cache: int
     generation: int
+    held: int = 0
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

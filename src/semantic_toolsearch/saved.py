@@ -3,32 +3,55 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.documents import RECIPE
-from semantic_toolsearch.errors import IndexCorruptError
+from semantic_toolsearch.errors import ConfigError, IndexCorruptError
 from semantic_toolsearch.index.manifest import MEND, IndexManifest
 from semantic_toolsearch.index.storage import TOOLS, VECTORS, StoredIndex, read_index, write_index
+from semantic_toolsearch.pins import pins_text, read_pins
 from semantic_toolsearch.rankers.bm25 import Bm25Ranker, LexicalIndex
 from semantic_toolsearch.saved_tools import SavedTools, tool_line
 from semantic_toolsearch.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
     from pathlib import Path
 
     from semantic_toolsearch.index.faiss import FaissIndex
 
-__all__ = ["read_snapshot", "write_snapshot"]
+__all__ = ["Opened", "read_snapshot", "write_snapshot"]
 
+PINS: Final = "pins.json"
 NAMES: Final = "names.json"
 WORDS: Final = "words.json"
 
 
-def write_snapshot(path: str | PathLike[str], snapshot: Snapshot) -> None:
+class Opened(NamedTuple):
+    """A saved snapshot as it was opened.
+
+    Attributes:
+        snapshot: The snapshot, over the current tools where some were given.
+        saved: Gives the tools that were saved.
+        pins: What was accepted when it was saved, by wire name; None where that was not kept.
+    """
+
+    snapshot: Snapshot
+    saved: Callable[[], Catalog]
+    pins: dict[str, str] | None
+
+
+def write_snapshot(
+    path: str | PathLike[str], snapshot: Snapshot, pins: Mapping[str, str] | None = None
+) -> None:
     """Save a prepared snapshot; see ``write_index`` for what it survives.
+
+    Args:
+        path: The folder.
+        snapshot: The snapshot.
+        pins: What was accepted, by wire name, to be kept beside it; None for nothing.
 
     Raises:
         IndexFileError: The folder cannot be written.
@@ -53,6 +76,8 @@ def write_snapshot(path: str | PathLike[str], snapshot: Snapshot) -> None:
         TOOLS: write_tools,
         NAMES: json.dumps(names, ensure_ascii=False).encode(),
     }
+    if pins is not None:
+        files[PINS] = pins_text(pins).encode()
     if snapshot.uses_words:
         files |= snapshot.words.index.to_files()
     if dense:
@@ -68,7 +93,7 @@ def write_snapshot(path: str | PathLike[str], snapshot: Snapshot) -> None:
     write_index(path, manifest=manifest, files=files)
 
 
-def read_snapshot(path: str | PathLike[str], tools: Any, empty: Snapshot, *, strict: bool) -> Snapshot:
+def read_snapshot(path: str | PathLike[str], tools: Any, empty: Snapshot, *, strict: bool) -> Opened:
     """Open a saved snapshot with the settings of ``empty``.
 
     Vectors are used where the ranker needs some and the folder has them; where it has none, they are computed
@@ -87,16 +112,33 @@ def read_snapshot(path: str | PathLike[str], tools: Any, empty: Snapshot, *, str
     names = _names(stored)
     index = _index(stored, empty) if empty.uses_dense else None
     hashes = names["texts"] if index is not None else None
+    pins = _pins(stored)
+
+    def saved() -> Catalog:
+        return _catalog(stored, names)
+
     if tools is None:
-        catalog = _catalog(stored, names)
+        catalog = saved()
     else:
         catalog = tools if isinstance(tools, Catalog) else Catalog(tools, strict=strict)
         if catalog.fingerprint != stored.manifest.catalog:
             known = None
             if index is not None and hashes is not None:
                 known = dict(zip(hashes, index.vectors(), strict=True))
-            return Snapshot(catalog, empty.ranker, empty.config, empty.embedder, empty.cache, known=known)
-    return Snapshot(
+            return Opened(
+                Snapshot(
+                    catalog,
+                    empty.ranker,
+                    empty.config,
+                    empty.embedder,
+                    empty.cache,
+                    known=known,
+                    hook=empty.hook,
+                ),
+                saved,
+                pins,
+            )
+    snapshot = Snapshot(
         catalog,
         empty.ranker,
         empty.config,
@@ -105,7 +147,9 @@ def read_snapshot(path: str | PathLike[str], tools: Any, empty: Snapshot, *, str
         words=_words(stored) if empty.uses_words else None,
         index=index,
         hashes=hashes,
+        hook=empty.hook,
     )
+    return Opened(snapshot, saved, pins)
 
 
 def _names(stored: StoredIndex) -> dict[str, list[Any]]:
@@ -133,6 +177,15 @@ def _catalog(stored: StoredIndex, names: dict[str, list[Any]]) -> Catalog:
         )
     identities = [(namespace, name) for namespace, name in names["identities"]]
     return Catalog.restored(SavedTools(lines), identities, names["wire_names"], dict(names["namespaces"]))
+
+
+def _pins(stored: StoredIndex) -> dict[str, str] | None:
+    if PINS not in stored.files:
+        return None
+    try:
+        return read_pins(json.loads(stored.file(PINS)))
+    except (ValueError, ConfigError) as error:
+        raise IndexCorruptError(f"{PINS} in {stored.folder} holds no pins ({error}): {MEND}") from error
 
 
 def _words(stored: StoredIndex) -> Bm25Ranker | None:

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from semantic_toolsearch.config import SearchConfig
     from semantic_toolsearch.embedding import Embedder, EmbeddingCache
     from semantic_toolsearch.embedding.cache import Vector
+    from semantic_toolsearch.events import EventHook
     from semantic_toolsearch.index import VectorIndex
 
 __all__ = ["RANKERS", "RankerSpec", "Snapshot", "check_ranker"]
 
 RankerSpec: TypeAlias = "str | Ranker | RankerFactory"
+"""What may be given as a ranker: a built-in one's name, an object, or what makes one from a catalog."""
 
 RANKERS: Final = ("hybrid", "semantic", "bm25", "keyword", "regex")
 """Names of the built-in rankers; the first is the default."""
@@ -44,6 +46,7 @@ class Snapshot:
         index: The vector index, when it is already built for this catalog, with the ``hashes`` of its texts.
         hashes: See ``index``.
         known: Vectors of an earlier generation, by text hash.
+        hook: Who is told what happens, or None.
 
     Attributes:
         dense: The dense half; its vectors are computed when they are first needed.
@@ -62,13 +65,17 @@ class Snapshot:
         index: VectorIndex | None = None,
         hashes: Sequence[str] | None = None,
         known: Mapping[str, Vector] | None = None,
+        hook: EventHook | None = None,
     ) -> None:
         self.catalog = catalog
         self.ranker = ranker
         self.config = config
-        self.embedder = GuardedEmbedder.over(embedder)  # so that an outage outlasts a generation
+        # The same for all generations, so that an outage outlasts them.
+        self.embedder = GuardedEmbedder.over(embedder, config.embedder_timeout)
         self.cache = cache
         self.generation = generation
+        self.hook = hook
+        self.embedder.outages.hook = hook
         self.dense = DenseSearcher(
             lambda: [dense_text(tool) for tool in catalog],
             self.embedder,
@@ -91,7 +98,12 @@ class Snapshot:
             self.cache,
             generation=self.generation + 1,
             known=self.dense.known(),
+            hook=self.hook,
         )
+
+    def holding(self, catalog: Catalog) -> Snapshot:
+        """A first generation of other tools, with the settings of this one."""
+        return Snapshot(catalog, self.ranker, self.config, self.embedder, self.cache, hook=self.hook)
 
     @property
     def retriever(self) -> Retriever:

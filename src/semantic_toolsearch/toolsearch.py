@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import threading
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from semantic_toolsearch.asking import find
+from semantic_toolsearch.asking import find, watched
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.config import DEFAULT_THRESHOLD, SearchConfig
 from semantic_toolsearch.dense import Unavailable
 from semantic_toolsearch.embedding import DEFAULT_MODEL, EmbeddingCache, resolve_embedder
 from semantic_toolsearch.embedding.cache import open_cache
 from semantic_toolsearch.errors import ConfigError, EmbedderError
+from semantic_toolsearch.events import EventHook
+from semantic_toolsearch.exact_names import VisibleNames
+from semantic_toolsearch.generations import Generations, prepared
+from semantic_toolsearch.pins import read_pins
 from semantic_toolsearch.results import Stats
+from semantic_toolsearch.review import Review
 from semantic_toolsearch.snapshot import RankerSpec, Snapshot, check_ranker
 from semantic_toolsearch.visible import visible_mask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from os import PathLike
 
     from semantic_toolsearch.agent import Agent
     from semantic_toolsearch.embedding import Embedder
+    from semantic_toolsearch.events import Event, ToolChanged
     from semantic_toolsearch.exchange import Api, Mode
     from semantic_toolsearch.loaded import SessionStore
     from semantic_toolsearch.rankers.protocol import Visible
@@ -30,7 +36,10 @@ if TYPE_CHECKING:
     from semantic_toolsearch.turn import Turn
     from semantic_toolsearch.visible import VisibleTools
 
-__all__ = ["ToolSearch"]
+__all__ = ["Pins", "ToolSearch"]
+
+Pins: TypeAlias = "Mapping[str, str] | str | PathLike[str] | None"
+"""Accepted content: hashes by wire name, the path of a JSON file of them, or None."""
 
 
 class ToolSearch:
@@ -52,6 +61,10 @@ class ToolSearch:
             file of your own, False for nowhere.
         strict: Raise at the first malformed definition instead of leaving it out and listing it in
             ``report``.
+        pins: Content that was reviewed, as ``pins`` gave it: a mapping of wire names to hashes, or the path of a
+            JSON file of one. What differs is told to ``on_event`` before it can be used, and left out where
+            ``SearchConfig.changed_tools`` is ``hold``.
+        on_event: Called with what happens; see ``events``. Raising at a ``ToolChanged`` stops what brings the tool.
 
     Raises:
         ConfigError: An unknown ranker or embedder, or an argument of the wrong type.
@@ -67,6 +80,8 @@ class ToolSearch:
         config: SearchConfig | None = None,
         cache: EmbeddingCache | str | PathLike[str] | bool | None = None,
         strict: bool = False,
+        pins: Pins = None,
+        on_event: Callable[[Event], object] | None = None,
     ) -> None:
         if config is None:
             config = SearchConfig()
@@ -79,13 +94,19 @@ class ToolSearch:
         if isinstance(spec, str):
             config = config.but(ranker=spec)
         catalog = tools if isinstance(tools, Catalog) else Catalog(tools, strict=strict)
-        self._snapshot = Snapshot(catalog, spec, config, resolve_embedder(embedder), open_cache(cache))
-        self._replacing = threading.Lock()
+        hook = None if on_event is None else EventHook(on_event)
+        empty = Snapshot(Catalog(), spec, config, resolve_embedder(embedder), open_cache(cache), hook=hook)
+        review = Review.first(config, None if pins is None else read_pins(pins), watched=hook is not None)
+        self._generations = Generations(empty, review, catalog)
         self.sessions: SessionStore | None = None
         if config.session_store is not None:
             from semantic_toolsearch.loaded import SessionStore
 
             self.sessions = SessionStore(config.session_store)
+
+    @property
+    def _snapshot(self) -> Snapshot:
+        return self._generations.current
 
     @property
     def catalog(self) -> Catalog:
@@ -133,7 +154,10 @@ class ToolSearch:
             RankerError: A custom ranker broke its contract.
         """
         snapshot, mask = self.seen_by(visible)
-        return find(snapshot.retriever, query=query, queries=queries, names=names, limit=limit, visible=mask)
+        with watched(snapshot, "application") as tell:
+            return tell(
+                find(snapshot.retriever, query=query, queries=queries, names=names, limit=limit, visible=mask)
+            )
 
     def turn(
         self,
@@ -243,7 +267,8 @@ class ToolSearch:
         """
         own, user = Catalog(core), Catalog(tools)
         search = cls(Catalog([*own, *user]), **options)
-        named = [search.catalog.wire_names[search.catalog.position(name)] for name in own.wire_names]
+        places = [place for name in own.wire_names for place in search.catalog.exact(name)]
+        named = [search.catalog.wire_names[place] for place in places]
         others = [name for name in search.catalog.wire_names if name not in named]
         if len(search.catalog) < threshold:
             return search.agent(never_defer=search.catalog.wire_names)
@@ -266,12 +291,19 @@ class ToolSearch:
             visible: As in ``search``.
 
         Raises:
-            ConfigError, RankerError: As in ``search``.
+            ConfigError: As in ``search``.
+            RankerError: As in ``search``.
             UnknownToolError: No tool of the catalog has this name.
         """
-        snapshot = self._snapshot
-        position = snapshot.catalog.position(tool)
-        return snapshot.retriever.explain(query, position, limit, visible_mask(snapshot.catalog, visible))
+        snapshot, mask = self.seen_by(visible)
+        names = VisibleNames(snapshot.catalog, mask)
+        found = names.exact(tool) or snapshot.catalog.exact(tool)
+        position = found[0] if len(found) == 1 else names.position(tool)
+        try:
+            told = snapshot.retriever.explain(query, position, limit, mask)
+            return replace(told, name=tool) if told.verdict == "not visible" else told
+        finally:
+            self._generations.flush()
 
     def replace(self, namespace: str | None, tools: Any, *, strict: bool = False) -> CatalogReport:
         """Swap all tools of one namespace for others, at once for every later search.
@@ -289,14 +321,38 @@ class ToolSearch:
 
         Raises:
             CatalogError: As for ``ToolSearch``; nothing was replaced.
+            Exception: Whatever the hook ``on_event`` raises at a ``ToolChanged``; nothing was replaced.
         """
-        with self._replacing:
-            current = self._snapshot
-            following = current.next(current.catalog.replace(namespace, tools, strict=strict))
-            if current.started:
-                _prepare(following)
-            self._snapshot = following
-        return following.catalog.report
+        try:
+            return self._generations.replace(namespace, tools, strict=strict).catalog.report
+        finally:
+            self._generations.flush()
+
+    def pins(self) -> dict[str, str]:
+        """The content that counts as accepted, by wire name: pins, and what was offered without one.
+
+        Keep it with ``json.dump`` and give its file as ``pins`` to the next process. A tool that was only reported
+        as changed keeps the pin it had; ``approve`` gives it a new one.
+        """
+        return self._generations.review.accepted()
+
+    def approve(self, *tools: str | ToolChanged) -> CatalogReport:
+        """Pin tools as they are offered now; those that were held can be found by every later search.
+
+        Args:
+            tools: Names, or the events that told of them; an event approves the content it tells of and no other.
+
+        Returns:
+            The report of the catalog.
+
+        Raises:
+            UnknownToolError: No tool that is offered has this name.
+            CatalogError: The tool has changed again since the event.
+        """
+        try:
+            return self._generations.approve(tools).catalog.report
+        finally:
+            self._generations.flush()
 
     def prepare(self, progress: Callable[[int, int], None] | None = None) -> ToolSearch:
         """Build the index now instead of at the first search; that a model failed is reported by searches.
@@ -307,7 +363,8 @@ class ToolSearch:
         Returns:
             This object.
         """
-        _prepare(self._snapshot, progress)
+        prepared(self._snapshot, progress)
+        self._generations.flush()
         return self
 
     def save(self, path: str | PathLike[str], progress: Callable[[int, int], None] | None = None) -> None:
@@ -323,12 +380,14 @@ class ToolSearch:
         """
         from semantic_toolsearch.saved import write_snapshot
 
-        snapshot = self._snapshot
+        snapshot, review = self._generations.together()
         try:
             snapshot.prepare(progress)
         except Unavailable as reason:
             raise EmbedderError(f"The index cannot be saved: {reason}") from reason
-        write_snapshot(path, snapshot)
+        finally:
+            self._generations.flush()
+        write_snapshot(path, snapshot, review.accepted() if review.kept else None)
 
     @classmethod
     def load(
@@ -341,6 +400,8 @@ class ToolSearch:
         config: SearchConfig | None = None,
         cache: EmbeddingCache | str | PathLike[str] | bool | None = None,
         strict: bool = False,
+        pins: Pins = None,
+        on_event: Callable[[Event], object] | None = None,
     ) -> ToolSearch:
         """Open a saved index.
 
@@ -353,6 +414,9 @@ class ToolSearch:
             config: See ``ranker``.
             cache: See ``ranker``.
             strict: See ``ranker``.
+            pins: As for ``ToolSearch``; None takes those that were saved along. Without any, ``tools`` are compared
+                with the saved ones.
+            on_event: As for ``ToolSearch``.
 
         Raises:
             IndexFormatError: The folder is no index of this format.
@@ -361,8 +425,16 @@ class ToolSearch:
         """
         from semantic_toolsearch.saved import read_snapshot
 
-        search = cls((), ranker=ranker, embedder=embedder, config=config, cache=cache)
-        search._snapshot = read_snapshot(path, tools, search._snapshot, strict=strict)
+        search = cls((), ranker=ranker, embedder=embedder, config=config, cache=cache, on_event=on_event)
+        empty = search._snapshot
+        opened = read_snapshot(path, tools, empty, strict=strict)
+        accepted = opened.pins if pins is None else read_pins(pins)
+        watched = empty.hook is not None
+        review = Review.first(empty.config, accepted, watched=watched)
+        if accepted is None and review.compares and tools is not None:
+            review = Review.first(empty.config, None, watched=watched, offered=opened.saved())
+        catalog = opened.snapshot.catalog
+        search._generations = Generations(empty, review, catalog, opened.snapshot)
         return search
 
     def stats(self) -> Stats:
@@ -376,12 +448,5 @@ class ToolSearch:
             embedded=embedding.embedded if embedding else 0,
             from_cache=embedding.from_cache if embedding else 0,
             generation=snapshot.generation,
+            held=len(snapshot.catalog.report.held),
         )
-
-
-def _prepare(snapshot: Snapshot, progress: Callable[[int, int], None] | None = None) -> None:
-    try:
-        snapshot.prepare(progress)
-    except Unavailable:
-        # The dense half has logged it and will try again; until then searches say that they are degraded.
-        return

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,14 +19,14 @@ from semantic_toolsearch.accounting import TurnTokens, turn_tokens
 from semantic_toolsearch.asking import find, watched
 from semantic_toolsearch.deferral import search_mask
 from semantic_toolsearch.errors import ArgumentsError
-from semantic_toolsearch.events import CallChecked
-from semantic_toolsearch.exact_names import named_tools
+from semantic_toolsearch.exact_names import VisibleNames, named_tools
 from semantic_toolsearch.history import Found, Searched, read
 from semantic_toolsearch.loaded import Resolver, named
 from semantic_toolsearch.names import nearest
 from semantic_toolsearch.providers import anthropic, gemini, openai_chat, openai_responses
 from semantic_toolsearch.results import Hit
 from semantic_toolsearch.search_input import usable_limit
+from semantic_toolsearch.turn_events import TurnEvents
 from semantic_toolsearch.turn_texts import (
     INSTRUCTIONS,
     forbidden_to_programs,
@@ -117,8 +117,9 @@ class Turn:
         self._request = request
         self._state = state
         self._visible = visible
+        self._names = VisibleNames(snapshot.catalog, visible)
         self._again = again
-        self._told: set[tuple[str, str]] = set()
+        self._events = TurnEvents(snapshot)
         self._provider = PROVIDERS[request.plan.api]
         self.plan: TurnPlan = request.plan
         self.tools: list[dict[str, Any]] = self._provider.render(request)
@@ -214,8 +215,7 @@ class Turn:
         if any(isinstance(event, Searched) and event.hosted for event in read(self._said(response))):
             return ()
         unloaded = set(self.plan.deferred) - set(self.plan.loaded)
-        places = (self._place(call) for call in self._parse(response).calls)
-        names = [self._snapshot.catalog.wire_names[place] for place in places if place is not None]
+        names = map(self._name, self._parse(response).calls)
         called = [name for name in dict.fromkeys(names) if name in unloaded]
         return (ignored_deferral(called),) if called else ()
 
@@ -264,7 +264,7 @@ class Turn:
         found = self._found_by_provider(response)
         misses = self._state.misses
         for search in parsed.searches:
-            record = self._search(search, misses, told=self._tells(search))
+            record = self._search(search, misses, told=self._events.wants(search))
             if record["query"]:  # looking through the names neither counts nor starts anew
                 misses = 0 if record["loaded"] or record.get("available") else misses + 1
             found.update(record["loaded"])
@@ -281,54 +281,29 @@ class Turn:
         try:
             checked = self._checked(call, found)
         except ArgumentsError as fault:
-            self._tell_fault(call, found, fault)
+            name = self._name(call)
+            self._events.checked(call, name, loaded=self._has(name, found), fault=fault)
             return _Settled(call.id, self._provider.call_result(call, str(fault), is_error=True))
         if not checked.loaded and self._snapshot.config.unloaded_calls == "refuse_with_schema":
             tool = self._snapshot.catalog[self._snapshot.catalog.position(checked.wire_name)]
-            self._tell(call, "refused", checked.wire_name, loaded=False)
+            self._events.checked(call, checked.wire_name, loaded=False, refused=True)
             text = refused(checked.wire_name, tool.parameters)
             return _Settled(call.id, self._provider.call_result(call, text, is_error=True))
-        self._tell(call, "run", checked.wire_name, loaded=checked.loaded)
+        self._events.checked(call, checked.wire_name, loaded=checked.loaded)
         return _Settled(call.id, call=checked)
 
-    def _tells(self, said: RawCall | SearchCall) -> bool:
-        """Whether the hook has not been told of this call or search: a response may be looked at several times."""
-        if self._snapshot.hook is None:
-            return False
-        key = said.id, repr(said.arguments)
-        known = key in self._told
-        self._told.add(key)
-        return not known
-
-    def _tell(
-        self,
-        call: RawCall,
-        outcome: Literal["run", "unknown", "arguments", "refused"],
-        tool: str | None,
-        *,
-        loaded: bool,
-    ) -> None:
-        hook = self._snapshot.hook
-        if hook is not None and self._tells(call):
-            hook.tell(CallChecked(outcome, tool, loaded, self._snapshot.generation))
-
-    def _tell_fault(self, call: RawCall, found: Collection[str], fault: ArgumentsError) -> None:
+    def _name(self, call: RawCall) -> str | None:
+        """The wire name of the tool that a call means."""
         place = self._place(call)
-        if place is None:
-            self._tell(call, "unknown", None, loaded=False)
-            return
-        name = self._snapshot.catalog.wire_names[place]
-        self._tell(call, "arguments" if fault.problems else "refused", name, loaded=self._has(name, found))
+        return None if place is None else self._snapshot.catalog.wire_names[place]
 
-    def _has(self, name: str, found: Collection[str]) -> bool:
+    def _has(self, name: str | None, found: Collection[str]) -> bool:
         """Whether the model has a tool's schema."""
         return name in self.plan.full or name in self.plan.loaded or name in found
 
     def _found_by_provider(self, response: Any) -> set[str]:
         """Wire names that hosted searches of this very response found: the calls beside them know the schemas."""
-        if self.plan.mode == "bridge":  # a tool's parameters stand in the conversation, which may have lost them
-            at_hand &= {*self.plan.full, *self._state.shown}
-        resolve = Resolver(self._snapshot.catalog)
+        resolve = Resolver(self._snapshot.catalog, self._visible)
         found = [event for event in read(self._said(response)) if isinstance(event, Found)]
         places = [resolve(name) for event in found for name in named(event)]
         return {self._snapshot.catalog.wire_names[place] for place in places if place is not None}
@@ -351,6 +326,8 @@ class Turn:
             if told:
                 tell(result)
         at_hand = {*self.plan.full, *self.plan.loaded}
+        if self.plan.mode == "bridge":  # a tool's parameters stand in the conversation, which may have lost them
+            at_hand &= {*self.plan.full, *self._state.shown}
         available = [hit for hit in result.tools if hit.name in at_hand]
         fresh = [hit for hit in result.tools if hit.name not in at_hand]
         if available and fresh and not config.loaded_take_places and not asked["names"]:
@@ -377,11 +354,10 @@ class Turn:
 
     def _place(self, call: RawCall) -> int | None:
         """The catalog position that a call means, or None when no visible tool has this very name."""
-        catalog = self._snapshot.catalog
         if self.plan.api == "responses":
             place = openai_responses.resolve(self._request, call.name, call.namespace)
         else:
-            places = catalog.exact(call.name)
+            places = self._names.exact(call.name)
             place = places[0] if len(places) == 1 else None
         return None if place is None or (self._visible is not None and not self._visible[place]) else place
 
