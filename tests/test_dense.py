@@ -12,7 +12,8 @@ import pytest
 
 from semantic_toolsearch.dense import DenseSearcher, KnownVectors, Unavailable
 from semantic_toolsearch.embedding import EmbeddingCache, text_hash
-from semantic_toolsearch.guarded import FIRST_RETRIES, RETRY_SECONDS, GuardedEmbedder
+from semantic_toolsearch.guarded import GuardedEmbedder
+from semantic_toolsearch.outages import FIRST_RETRIES, RETRY_SECONDS
 from semantic_toolsearch.testing import HashingEmbedder
 
 TEXTS = [f"tool number {n}: does {word}" for n, word in enumerate(("baking", "fishing", "sewing", "rowing"))]

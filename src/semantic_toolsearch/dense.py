@@ -1,21 +1,21 @@
 """A catalog's texts and an embedder in, cosines out: the dense half of a search, also while the model fails.
 
-An embedding model may be remote, missing or broken. Its failure is never an error of the search and never an
-empty answer: whoever ranks is told that there are no cosines, and why, and goes on without. The model is
-asked again by later searches, as often as ``GuardedEmbedder`` allows. How long one attempt may take is
-bounded by the embedder itself (its timeout), and by nothing else: a search waits for it.
+An embedding model may be remote, missing, broken or stuck, and so may the vector index. Their failure is never
+an error of the search and never an empty answer: whoever ranks is told that there are no cosines, and why, and
+goes on without. They are asked again by later searches, as often as ``Outages`` allows.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from semantic_toolsearch.embedding import embed_documents, text_hash
-from semantic_toolsearch.errors import EmbedderError
-from semantic_toolsearch.guarded import GuardedEmbedder, Unavailable
+from semantic_toolsearch.errors import EmbedderError, ToolSearchError, described
+from semantic_toolsearch.guarded import GuardedEmbedder
+from semantic_toolsearch.outages import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from semantic_toolsearch.index import VectorIndex
 
 __all__ = ["DenseSearcher", "KnownVectors", "Unavailable"]
+
+T = TypeVar("T")
 
 
 class KnownVectors:
@@ -134,7 +136,8 @@ class DenseSearcher:
         index = self.index()
         if not index.size or (visible is not None and not visible.any()):
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
-        positions, cosines = index.search(self._model.query_vector(query, index.dimension), limit, visible)
+        vector = self._model.query_vector(query, index.dimension)
+        positions, cosines = self._by_index(lambda: index.search(vector, limit, visible))
         return positions[0], cosines[0]
 
     def vector(self, query: str) -> Matrix:
@@ -150,12 +153,13 @@ class DenseSearcher:
         """The id of the embedding model.
 
         Raises:
-            Unavailable: It cannot tell.
+            Unavailable: As for ``index``; also where it cannot tell.
         """
+        self.index()  # which asks for the id as often as it may be asked
         try:
             return self._model.id
         except EmbedderError as fault:
-            raise Unavailable(str(fault)) from fault
+            raise self._model.outages.failed("queries", fault) from fault
 
     def cosines(self, query: str, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """float32 ``[m]``: the exact cosines of chosen tools.
@@ -167,7 +171,7 @@ class DenseSearcher:
         if not len(positions):
             return np.zeros(0, dtype=np.float32)
         vector = self._model.query_vector(query, index.dimension)
-        scores: npt.NDArray[np.float32] = index.scores(vector, positions)[0]
+        scores: npt.NDArray[np.float32] = self._by_index(lambda: index.scores(vector, positions))[0]
         return scores
 
     def hashes(self) -> Sequence[str]:
@@ -181,19 +185,61 @@ class DenseSearcher:
         with self._building:
             if self._index is None:
                 return self._known.in_memory()
-            return dict(zip(self.hashes(), self._index.vectors(), strict=True))
+            try:
+                vectors = self._by_index(self._index.vectors)
+            except Unavailable:  # then they are embedded again
+                return {}
+            return dict(zip(self.hashes(), vectors, strict=True))
 
     def _build(self, progress: Callable[[int, int], None] | None) -> VectorIndex:
         from semantic_toolsearch.index.faiss import FaissIndex
+        from semantic_toolsearch.index.runtime import load_faiss
 
         texts = self._write_texts()
-        if not texts:  # nothing to ask the model for, not even how long its vectors are
-            return FaissIndex.build(np.zeros((0, 1), dtype=np.float32))
         try:
-            with self._model.attempt("documents"):
-                vectors, self.stats = embed_documents(self._model, texts, self._known, progress)
+            with self._model.outages.attempt("index", _IndexFault):
+                _by_faiss(load_faiss)  # before anything is embedded in vain
+                # Without texts there is nothing to ask the model for, not even how long its vectors are.
+                vectors = self._vectors(texts, progress) if texts else np.zeros((0, 1), dtype=np.float32)
+                return _by_faiss(lambda: FaissIndex.build(vectors, hnsw_from=self._hnsw_from))
         except Unavailable as reason:
             self._failures += 1
             self._failure = str(reason)
             raise
-        return FaissIndex.build(vectors, hnsw_from=self._hnsw_from)
+
+    def _vectors(self, texts: Sequence[str], progress: Callable[[int, int], None] | None) -> Matrix:
+        with self._model.attempt("documents"):
+            try:
+                vectors, self.stats = embed_documents(self._model, texts, self._known, progress)
+            except MemoryError as fault:
+                raise EmbedderError(
+                    f"there is no memory for {len(texts)} vectors of dimension {self._model.dimension}"
+                ) from fault
+            return vectors
+
+    def _by_index(self, action: Callable[[], T]) -> T:
+        """What the index answers.
+
+        Raises:
+            Unavailable: It failed.
+        """
+        outages = self._model.outages
+        try:
+            found = action()
+        except (ValueError, IndexError):  # a mask or a position that is none: the caller's fault
+            raise
+        except Exception as fault:  # FAISS raises types of several languages
+            raise outages.failed("index", fault) from fault
+        outages.worked("index")
+        return found
+
+
+class _IndexFault(ToolSearchError):  # noqa: N818 - never leaves this file
+    """FAISS raised; the text says what."""
+
+
+def _by_faiss(action: Callable[[], T]) -> T:
+    try:
+        return action()
+    except Exception as fault:  # as above
+        raise _IndexFault(described(fault)) from fault

@@ -48,6 +48,7 @@ __all__ = [
     "RankerError",
     "ToolSearchError",
     "UnknownToolError",
+    "described",
 ]
 
 
@@ -185,3 +186,17 @@ class MissingExtraError(ToolSearchError, ImportError):
             f"pip install 'semantic-toolsearch[{extra}]'"
         )
         self.extra = extra
+
+
+def described(fault: BaseException) -> str:
+    """What somebody else's exception says, with its class; the class alone where its text cannot be had.
+
+    Args:
+        fault: Any exception; one of this library says all by its text.
+    """
+    name = type(fault).__name__
+    try:
+        text = str(fault)
+    except Exception:  # its own code again
+        return name
+    return text if isinstance(fault, ToolSearchError) else f"{name}: {text}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from semantic_toolsearch.embedding.protocol import Matrix
-from semantic_toolsearch.errors import EmbedderError
+from semantic_toolsearch.errors import EmbedderError, described
 
 UNIT_TOLERANCE = 1e-4
 """How far from 1 a row's length may be and still count as unit length."""
@@ -35,8 +35,10 @@ def checked(matrix: object, n: int, dimension: int, embedder_id: str) -> Matrix:
         if values.dtype.kind not in "fiu":
             raise TypeError(f"values of type {values.dtype}")
         wide = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise EmbedderError(f"embedder {embedder_id!r} returned no matrix of numbers ({error})") from error
+    except Exception as error:  # an array may be anybody's object, which refuses by any exception
+        raise EmbedderError(
+            f"embedder {embedder_id!r} returned no matrix of numbers ({described(error)})"
+        ) from error
     if wide.ndim != 2:
         raise EmbedderError(
             f"embedder {embedder_id!r} returned an array of shape {wide.shape}; expected ({n}, {dimension})"
@@ -53,7 +55,11 @@ def checked(matrix: object, n: int, dimension: int, embedder_id: str) -> Matrix:
         raise EmbedderError(
             f"embedder {embedder_id!r} returned NaN or infinite values (first in vector {row})"
         )
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all():  # the squares exceed every number; the vectors do not
+        values = wide = wide / np.maximum(np.abs(wide).max(axis=1, keepdims=True), 1.0)
+        lengths = np.linalg.norm(wide, axis=1, keepdims=True)
     if (lengths < 1e-12).any():
         row = int(np.flatnonzero(lengths[:, 0] < 1e-12)[0])
         raise EmbedderError(f"embedder {embedder_id!r} returned a zero vector (first is vector {row})")

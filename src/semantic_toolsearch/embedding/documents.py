@@ -83,7 +83,8 @@ def embed_documents(
         fresh = checked(encoded, len(keys), dimension, embedder.id)
         unique[[places[key] for key in keys]] = fresh
         if cache is not None:
-            cache.put_many(embedder.id, dict(zip(keys, fresh, strict=True)))
+            # A copy: an embedder may write its next answer into the same memory.
+            cache.put_many(embedder.id, dict(zip(keys, fresh.copy(), strict=True)))
         done += len(keys)
         if progress is not None:
             progress(done, len(by_hash))

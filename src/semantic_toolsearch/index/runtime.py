@@ -7,10 +7,24 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
+from semantic_toolsearch.errors import ToolSearchError, described
+
 
 def load_faiss() -> Any:
-    """The FAISS module. Untyped, because its own stubs lack half of what is called here."""
-    return importlib.import_module("faiss")
+    """The FAISS module. Untyped, because its own stubs lack half of what is called here.
+
+    Raises:
+        ToolSearchError: It cannot be loaded.
+    """
+    try:
+        return importlib.import_module("faiss")
+    except (
+        Exception
+    ) as error:  # not only ImportError: a library of its own may be missing or of another machine
+        raise ToolSearchError(
+            f"FAISS cannot be loaded ({described(error)}). Install it again: "
+            f"pip install --force-reinstall faiss-cpu"
+        ) from error
 
 
 @contextlib.contextmanager
