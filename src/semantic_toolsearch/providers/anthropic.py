@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.exchange import RawCall, SearchCall
 from semantic_toolsearch.providers import anthropic_stream, base
+from semantic_toolsearch.providers.anthropic_arguments import TOGETHER, opened, sendable
 
 if TYPE_CHECKING:
     from semantic_toolsearch.definitions import ToolDefinition
@@ -141,11 +142,13 @@ def _result(call_id: str, content: Any, *, is_error: bool) -> dict[str, Any]:
 
 def _full(name: str, tool: ToolDefinition) -> dict[str, Any]:
     entry = _head(name, tool.description)
-    entry["input_schema"] = base.wire_schema(tool)
+    entry["input_schema"] = sendable(base.wire_schema(tool))
     fields = tool.provider_fields
     entry.update({flag: fields[flag] for flag in _FLAGS if isinstance(fields.get(flag), bool)})
     if isinstance(fields.get("input_examples"), list):
-        entry["input_examples"] = base.copied(fields["input_examples"])
+        examples = base.copied(fields["input_examples"])
+        renamed = list(entry["input_schema"]["properties"]) == [TOGETHER]
+        entry["input_examples"] = [{TOGETHER: example} for example in examples] if renamed else examples
     callers = fields.get("allowed_callers")
     if isinstance(callers, list):  # other providers use the same key with values of their own
         known = [who for who in callers if who == "direct" or str(who).startswith("code_execution_")]
@@ -199,7 +202,7 @@ def _calls(blocks: list[Mapping[str, Any]]) -> Iterator[RawCall | SearchCall]:
             yield base.read_call(
                 id=str(block.get("id", "")),
                 name=str(block.get("name", "")),
-                arguments=anthropic_stream.input_of(block),
+                arguments=opened(anthropic_stream.input_of(block)),
                 raw=block,
                 caller=caller if isinstance(caller, Mapping) else None,
             )
