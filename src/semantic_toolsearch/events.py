@@ -7,7 +7,16 @@
 The hook is called in the thread in which the thing happened, in order, once a search has let go of its inner locks. It
 must be quick: whoever searches waits for it. What it raises is logged once and changes nothing, save for a
 ``ToolChanged``: there it stops the replacement. No event holds the text of a query, unless
-``SearchConfig.event_queries`` asks for it, or prints that of a description.
+``SearchConfig.event_queries`` asks for it, or prints that of a description. With OpenTelemetry:
+
+    meter = opentelemetry.metrics.get_meter("toolsearch")
+    seconds = meter.create_histogram("toolsearch.search.duration", unit="s")
+
+    def hook(event: events.Event) -> None:
+        if isinstance(event, events.Searched):
+            seconds.record(event.seconds, {"outcome": event.outcome, "degraded": event.degraded, "by": event.by})
+        else:
+            opentelemetry.trace.get_current_span().add_event(f"toolsearch.{type(event).__name__}")
 """
 
 from __future__ import annotations
