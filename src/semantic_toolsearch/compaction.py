@@ -11,16 +11,22 @@ from semantic_toolsearch.history import SYSTEM_ROLES, Called, plain, read
 from semantic_toolsearch.linking import links, role
 from semantic_toolsearch.loaded import Resolver, named
 from semantic_toolsearch.search_records import canonical, note_names, note_text
+from semantic_toolsearch.visible import visible_mask
 
 if TYPE_CHECKING:
     from semantic_toolsearch.catalog import Catalog
     from semantic_toolsearch.search_records import WireName
+    from semantic_toolsearch.visible import VisibleTools
 
 __all__ = ["compact", "compaction_note", "is_compaction_note"]
 
 
 def compaction_note(
-    dropped: Iterable[Any], kept: Iterable[Any], catalog: Catalog | None = None
+    dropped: Iterable[Any],
+    kept: Iterable[Any],
+    catalog: Catalog | None = None,
+    *,
+    visible: VisibleTools = None,
 ) -> dict[str, Any] | None:
     """Return the system message that keeps tools loaded when messages are dropped; None if none is needed.
 
@@ -33,11 +39,13 @@ def compaction_note(
         kept: The messages that stay, in order.
         catalog: Where given, tools are noted by their wire names, and calls of what is not a tool of it, or
             of a tool that is never deferred, are not noted.
+        visible: The tools that the caller may see, as in ``ToolSearch.search``; with a catalog only. The others
+            are no tools of it.
     """
     gone, left = list(dropped), list(kept)
     old = [message for message in left if is_compaction_note(message)]
     rest = [message for message in left if not is_compaction_note(message)]
-    naming, head = _Naming(catalog), _head(left)
+    naming, head = _Naming(catalog, visible), _head(left)
     # Both orders, because either half of a call and its answer may be the one that is dropped.
     order = naming.names([*left[:head], *gone, *left[head:]]) | naming.names([*left, *gone])
     if len(old) < 2 and list(order) == list(naming.names(left)):
@@ -50,7 +58,13 @@ def is_compaction_note(message: Any) -> bool:
     return role(message) in SYSTEM_ROLES and bool(note_names(plain(message).get("content")))
 
 
-def compact(messages: Sequence[Any], drop: Iterable[int], catalog: Catalog | None = None) -> list[Any]:
+def compact(
+    messages: Sequence[Any],
+    drop: Iterable[int],
+    catalog: Catalog | None = None,
+    *,
+    visible: VisibleTools = None,
+) -> list[Any]:
     """Return the conversation without some messages, and with the tools that it had loaded.
 
     Where a call goes, its answers go as well, and the reverse; reasoning goes with what it led to. One note
@@ -61,6 +75,7 @@ def compact(messages: Sequence[Any], drop: Iterable[int], catalog: Catalog | Non
         messages: The conversation; it is not changed.
         drop: Indices of messages to remove; negative ones count from the end.
         catalog: As for `compaction_note`.
+        visible: As for `compaction_note`.
 
     Raises:
         ConfigError: An index is outside the conversation.
@@ -68,7 +83,7 @@ def compact(messages: Sequence[Any], drop: Iterable[int], catalog: Catalog | Non
     items = list(messages)
     going = _whole(items, drop)
     kept = [message for at, message in enumerate(items) if at not in going]
-    naming = _Naming(catalog)
+    naming = _Naming(catalog, visible)
     order = naming.names(items)
     old = sum(is_compaction_note(message) for message in kept)
     if old < 2 and list(order) == list(naming.names(kept)):
@@ -81,9 +96,9 @@ def compact(messages: Sequence[Any], drop: Iterable[int], catalog: Catalog | Non
 class _Naming:
     """Collects the names that messages load, one spelling each, in first-seen order."""
 
-    def __init__(self, catalog: Catalog | None) -> None:
+    def __init__(self, catalog: Catalog | None, visible: VisibleTools) -> None:
         self._catalog = catalog
-        self._resolve = None if catalog is None else Resolver(catalog)
+        self._resolve = None if catalog is None else Resolver(catalog, visible_mask(catalog, visible))
 
     def names(self, messages: Iterable[Any]) -> dict[str, WireName]:
         found: dict[str, WireName] = {}

@@ -88,7 +88,7 @@ def make_turn(
         api=api,
         support=support,
         loaded=loaded,
-        native=_found(events, snapshot, _NATIVE_FORM.get(api)),
+        native=_found(events, snapshot, visible, _NATIVE_FORM.get(api)),
         forced=_forced(options.tool_choice),
         forced_before=options.forced_before,
         visible=visible,
@@ -98,14 +98,14 @@ def make_turn(
         agent=options.agent,
         window=options.window,
         searched_before=any(isinstance(event, Found) for event in events),
-        searched=_found(events, snapshot),
+        searched=_found(events, snapshot, visible),
         extra=len(options.extra),
         extra_deferred=sum(entry.get("defer_loading") is True for entry in options.extra),
     )
-    gone = missing(messages, catalog)
+    gone = missing(messages, catalog, visible)
     warnings = list(plan.warnings)
     if gone:
-        warnings.append(f"The conversation loaded tools that no server offers now: {', '.join(gone)}.")
+        warnings.append(f"The conversation loaded tools that cannot be used now: {', '.join(gone)}.")
     request = exchange.TurnRequest(
         catalog=catalog,
         plan=plan,
@@ -182,9 +182,14 @@ def _search_tool(snapshot: Snapshot, plan: exchange.TurnPlan) -> exchange.OwnToo
     )
 
 
-def _found(events: Iterable[Event], snapshot: Snapshot, form: str | None = "") -> list[str]:
+def _found(
+    events: Iterable[Event],
+    snapshot: Snapshot,
+    visible: np.ndarray[Any, np.dtype[np.bool_]] | None,
+    form: str | None = "",
+) -> list[str]:
     """Wire names of tools that searches of the conversation loaded: in one form, in none (None), or in any ("")."""
-    resolve = Resolver(snapshot.catalog)
+    resolve = Resolver(snapshot.catalog, visible)
     places = [
         resolve(name)
         for event in events
@@ -194,11 +199,6 @@ def _found(events: Iterable[Event], snapshot: Snapshot, form: str | None = "") -
     return [snapshot.catalog.wire_names[place] for place in dict.fromkeys(places) if place is not None]
 
 
-def _forced(choice: Any) -> str | None:
-    """The tool that a ``tool_choice`` names, in any provider's form, or by its bare name."""
-    if isinstance(choice, str):
-        return None if choice in ("auto", "any", "none", "required", "validated") else choice
-    if isinstance(choice, Mapping):
 def _shown(events: Iterable[Event], snapshot: Snapshot) -> frozenset[str]:
     """Wire names of tools whose parameters, as they are now, stand in a record of a search."""
     catalog, resolve = snapshot.catalog, Resolver(snapshot.catalog)
@@ -213,6 +213,11 @@ def _shown(events: Iterable[Event], snapshot: Snapshot) -> frozenset[str]:
     return frozenset(shown)
 
 
+def _forced(choice: Any) -> str | None:
+    """The tool that a ``tool_choice`` names, in any provider's form, or by its bare name."""
+    if isinstance(choice, str):
+        return None if choice in ("auto", "any", "none", "required", "validated") else choice
+    if isinstance(choice, Mapping):
         inner = choice.get("function")
         name = inner.get("name") if isinstance(inner, Mapping) else choice.get("name")
         return (

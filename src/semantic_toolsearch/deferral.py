@@ -13,6 +13,7 @@ import numpy as np
 
 from semantic_toolsearch.capabilities import combine
 from semantic_toolsearch.errors import ConfigError
+from semantic_toolsearch.exact_names import VisibleNames
 from semantic_toolsearch.exchange import SEARCH_TOOL_NAME, TurnPlan
 from semantic_toolsearch.modes import MAX_DEFERRED, ModeChoice, choose_mode, within_limits
 from semantic_toolsearch.policies import NO_LISTS, Policies, PolicyLists, decide
@@ -90,15 +91,14 @@ def plan_turn(
 
     Raises:
         ConfigError: ``mode`` cannot be used here; a hosted capability does not fit and ``on_unsupported`` is
-            ``raise``; lists contradict each other; the forced tool is not visible; ``visible`` has another
-            length.
-        UnknownToolError: No tool, or more than one, is called ``forced``.
+            ``raise``; lists contradict each other; ``visible`` has another length.
+        UnknownToolError: No visible tool, or more than one, is called ``forced``.
     """
     seen = _seen(catalog, visible)
     names = catalog.wire_names
     policies = decide(catalog, seen, config, agent=agent, turn=turn)
     search_forced = forced == SEARCH_TOOL_NAME
-    must = _forced(catalog, forced, seen)
+    must = _forced(catalog, forced, visible)
     choice = choose_mode(config, api, support, prefer=prefer, mode=mode, search_forced=search_forced)
     most = None if support.most_tools is None else support.most_tools - extra
     wanted, active = _deferrable(
@@ -181,13 +181,10 @@ def _seen(catalog: Catalog, visible: Mask | None) -> list[int]:
     return [int(place) for place in np.flatnonzero(visible)]
 
 
-def _forced(catalog: Catalog, forced: str | None, seen: Sequence[int]) -> int | None:
+def _forced(catalog: Catalog, forced: str | None, visible: Mask | None) -> int | None:
     if forced is None or forced == SEARCH_TOOL_NAME:
         return None
-    place = catalog.position(forced)
-    if place not in seen:
-        raise ConfigError(f"tool_choice names {forced!r}, which is not visible in this turn.")
-    return place
+    return VisibleNames(catalog, visible).position(forced)
 
 
 def _deferrable(

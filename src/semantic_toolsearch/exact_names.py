@@ -8,21 +8,23 @@ the visible tools alone, so that an invisible tool neither answers nor stands in
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from semantic_toolsearch.errors import UnknownToolError
 from semantic_toolsearch.lookup import NameTable
-from semantic_toolsearch.names import split_identifier
+from semantic_toolsearch.names import nearest, split_identifier
 from semantic_toolsearch.tokens import WRAPPING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from semantic_toolsearch.catalog import Catalog
     from semantic_toolsearch.rankers.protocol import Visible
 
-__all__ = ["NamedTools", "named_tools", "tools_called", "unwrapped"]
+__all__ = ["NamedTools", "VisibleNames", "named_tools", "tools_called", "unwrapped"]
 
 _CALL: Final = re.compile(r"(?<=\w)\(.*\)$", re.DOTALL)
 _BEHIND_CALL: Final = "".join(char for char in WRAPPING if char not in "()")
@@ -59,8 +61,8 @@ def named_tools(catalog: Catalog, query: str, visible: Visible | None = None) ->
     quotation marks and words with hyphens, counts only when it is the name letter for letter: a "Current"
     playlist asks for no tool called ``current``, the car-rental project for none called ``car_rental``.
     """
-    spelling = unwrapped(query)
-    found = tools_called(catalog, spelling, visible)
+    names, spelling = VisibleNames(catalog, visible), unwrapped(query)
+    found = names.find(spelling)
     literal = next((place for place in found if catalog.wire_names[place] == spelling), None)
     if found and not _has_space(spelling):
         return NamedTools(whole=found, literal=literal)
@@ -70,7 +72,7 @@ def named_tools(catalog: Catalog, query: str, visible: Visible | None = None) ->
         return NamedTools(mentioned=found)
     mentioned: dict[int, None] = {}
     for name, to_the_letter in _marked_names(query):
-        found = tools_called(catalog, name, visible)
+        found = names.find(name)
         if _has_space(name):
             found = _bearers(catalog, found, name)
         elif to_the_letter:
@@ -80,20 +82,76 @@ def named_tools(catalog: Catalog, query: str, visible: Visible | None = None) ->
     return NamedTools(mentioned=tuple(mentioned))
 
 
+class VisibleNames:
+    """The names of a catalog's visible tools; an invisible one neither answers nor stands in the way of another.
+
+    Args:
+        catalog: All tools.
+        visible: bool ``[n]``, or None for all.
+    """
+
+    def __init__(self, catalog: Catalog, visible: Visible | None = None) -> None:
+        self._catalog = catalog
+        self._visible = visible
+
+    def find(self, spelling: str) -> tuple[int, ...]:
+        """The positions that a spelling may mean, as ``Catalog.find`` tells them."""
+        return self._seen(self._catalog.find(spelling), lambda table: table.find(spelling))
+
+    def exact(self, name: str) -> tuple[int, ...]:
+        """The positions that a name means literally, as ``Catalog.exact`` tells them."""
+
+        def look(table: NameTable) -> tuple[int, ...]:
+            row = table.wire.get(name)
+            return table.exact(name) if row is None else (row,)
+
+        return self._seen(self._catalog.exact(name), look)
+
+    def position(self, name: str) -> int:
+        """The position of the tool with this name, as ``Catalog.position`` tells it.
+
+        Raises:
+            UnknownToolError: No visible tool has this name, or several have; the message names the nearest.
+        """
+        if self._visible is None:
+            return self._catalog.position(name)
+        found, wire = self.exact(name), self._catalog.wire_names
+        if len(found) == 1:
+            return found[0]
+        if found:
+            choices = ", ".join(wire[place] for place in found[:10])
+            raise UnknownToolError(
+                f"{name[:100]!r} is the name of {len(found)} tools; use one of: {choices}."
+            )
+        similar = tuple(wire[place] for place in self.find(name)[:3])
+        known = (text for place in self._places for text in (wire[place], self._catalog.identities[place][1]))
+        similar = similar or tuple(nearest(str(name), known))
+        hint = f" Nearest: {', '.join(similar)}." if similar else ""
+        raise UnknownToolError(f"No tool that is visible here is called {str(name)[:100]!r}.{hint}")
+
+    def _seen(self, found: tuple[int, ...], look: Callable[[NameTable], tuple[int, ...]]) -> tuple[int, ...]:
+        if self._visible is None or not found:
+            return found
+        if seen := tuple(place for place in found if self._visible[place]):
+            return seen
+        # Only invisible tools are spelled as closely as this: look again in a table without them.
+        return tuple(self._places[row] for row in look(self._table))
+
+    @cached_property
+    def _places(self) -> list[int]:
+        return np.flatnonzero(self._visible).tolist() if self._visible is not None else []
+
+    @cached_property
+    def _table(self) -> NameTable:
+        return NameTable(
+            [self._catalog.identities[place] for place in self._places],
+            [self._catalog.wire_names[place] for place in self._places],
+        )
+
+
 def tools_called(catalog: Catalog, spelling: str, visible: Visible | None = None) -> tuple[int, ...]:
     """The positions that a spelling may mean, as ``Catalog.find`` tells them of the visible tools alone."""
-    found = catalog.find(spelling)
-    if visible is None or not found:
-        return found
-    seen = tuple(place for place in found if visible[place])
-    if seen:
-        return seen
-    # Only invisible tools are spelled as closely as this: look again in a table without them.
-    places = np.flatnonzero(visible).tolist()
-    table = NameTable(
-        [catalog.identities[place] for place in places], [catalog.wire_names[place] for place in places]
-    )
-    return tuple(places[row] for row in table.find(spelling))
+    return VisibleNames(catalog, visible).find(spelling)
 
 
 def unwrapped(text: str) -> str:

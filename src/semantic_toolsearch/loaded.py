@@ -12,12 +12,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from semantic_toolsearch.errors import ConfigError
+from semantic_toolsearch.exact_names import VisibleNames
 from semantic_toolsearch.history import Called, Event, Found, Noted, read
 from semantic_toolsearch.names import MAX_WIRE_NAME, wire_names, wire_namespaces
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from semantic_toolsearch.catalog import Catalog
@@ -58,26 +60,29 @@ def loaded_names(
     """
     if visible is not None and len(visible) != len(catalog):
         raise ConfigError(f"The visibility mask has {len(visible)} entries for {len(catalog)} tools.")
-    resolve = Resolver(catalog)
+    resolve = Resolver(catalog, visible)
     positions: dict[int | None, None] = {}
     for event in read(messages):
         positions.update((resolve(name), None) for name in named(event))
     if store is not None:
         positions.update((resolve((None, name)), None) for name in store.names(session))
-    kept = (at for at in positions if at is not None and (visible is None or visible[at]))
-    return tuple(catalog.wire_names[at] for at in kept)
+    return tuple(catalog.wire_names[at] for at in positions if at is not None)
 
 
-def missing(messages: Iterable[Any], catalog: Catalog) -> tuple[str, ...]:
-    """Return the names that the conversation loaded and that no tool of the catalog has, as they stand there.
+def missing(
+    messages: Iterable[Any], catalog: Catalog, visible: Sequence[bool] | NDArray[np.bool_] | None = None
+) -> tuple[str, ...]:
+    """Return the names that the conversation loaded and that no visible tool has, as they stand there.
 
     Names that were only called are not among them: a model may call what never existed.
     """
-    resolve = Resolver(catalog)
+    resolve = Resolver(catalog, visible)
     gone: dict[str, None] = {}
     for event in read(messages):
         for owner, name in () if isinstance(event, Called) else named(event):
-            if resolve((owner, name)) is None and (owner not in (None, name) or not catalog.exact(name)):
+            if resolve((owner, name)) is None and (
+                owner not in (None, name) or not resolve.names.exact(name)
+            ):
                 gone[name if owner is None or owner == name else f"{owner}.{name}"] = None
     return tuple(gone)
 
@@ -94,11 +99,13 @@ class Resolver:
 
     Names are taken literally, in this case style only: wire names, raw names, qualified names, and names
     within a namespace, as its owner or as OpenAI's format writes them. What could mean several tools means
-    none.
+    none. A tool that is not visible is none.
     """
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, visible: Sequence[bool] | NDArray[np.bool_] | None = None) -> None:
+        self.names = VisibleNames(catalog, None if visible is None else np.asarray(visible, dtype=np.bool_))
         self._catalog = catalog
+        self._visible = visible
         self._known: dict[WireName, int | None] = {}
 
     def __call__(self, name: WireName) -> int | None:
@@ -109,13 +116,13 @@ class Resolver:
         return self._known[name]
 
     def _flat(self, name: str) -> int | None:
-        found = self._catalog.exact(name)
+        found = self.names.exact(name)
         if len(found) > 1:
             found = tuple(at for at in found if self._catalog.identities[at] == (None, name))
         return found[0] if len(found) == 1 else None
 
     def _owned(self, owner: str, name: str) -> int | None:
-        exact = self._catalog.exact(name)
+        exact = self.names.exact(name)
         wire = exact[0] if exact and self._catalog.wire_names[exact[0]] == name else None
         if owner == name and wire is not None:  # how OpenAI gives back a flat tool
             return wire
@@ -127,7 +134,7 @@ class Resolver:
 
     def _label(self, owner: str) -> str | None:
         """Return the namespace that a provider, or the catalog, writes like this."""
-        exact = self._labels.get(owner) or (owner if owner in self._inside else None)
+        exact = self._labels.get(owner) or (owner if self._inside.get(owner) else None)
         if exact is not None:
             return exact
         stem = _GROUP_SUFFIX.sub("", owner)
@@ -140,11 +147,12 @@ class Resolver:
     @cached_property
     def _labels(self) -> dict[str, str]:
         labels = tuple(self._inside)
-        return dict(zip(wire_namespaces(labels), labels, strict=True))
+        written = zip(wire_namespaces(labels), labels, strict=True)
+        return {wire: label for wire, label in written if self._inside[label]}
 
     @cached_property
     def _inside(self) -> dict[str, dict[str, int]]:
-        """Positions in each namespace by legal form of the raw name, else raw name, else wire name."""
+        """Visible positions in each namespace by legal form of the raw name, else raw name, else wire name."""
         catalog = self._catalog
         members: dict[str, list[int]] = {}
         for at, (label, _) in enumerate(catalog.identities):
@@ -155,7 +163,8 @@ class Resolver:
             raw = [catalog[at].name for at in places]
             legal = wire_names([(None, name) for name in raw])
             wire = [catalog.wire_names[at] for at in places]
-            tables[label] = dict(zip((*wire, *raw, *legal), places * 3, strict=True))
+            written = zip((*wire, *raw, *legal), places * 3, strict=True)
+            tables[label] = {name: at for name, at in written if self._visible is None or self._visible[at]}
         return tables
 
 

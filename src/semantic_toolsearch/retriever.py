@@ -155,7 +155,7 @@ class Retriever:
             return Explanation("", name, "unranked", None, 0.0, {}, reason)
         most, _ = usable_limit(limit, self.config)
         judgement = self._judge(asked[0], most, visible, pool=len(self.catalog))
-        arms = checked_parts(self.ranker, asked[0], position)
+        arms = checked_parts(self.ranker, asked[0], position, visible)
         ranks = {each.position: rank for rank, each in enumerate(judgement.candidates, 1)}
         rank = ranks.get(position)
         nothing = Candidate(position, reason="The ranker sees nothing in common with the query.")

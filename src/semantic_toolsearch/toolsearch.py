@@ -54,8 +54,8 @@ class ToolSearch:
             ``rank(query, *, limit, visible)``; or a callable that makes one from a ``Catalog``, and is
             called again for each replacement.
         embedder: Name of a shipped model, ``small`` (default) or ``nano``, or any ``Embedder``. When it fails,
-            words alone decide, results say so, and it is asked again later. A search waits for it, so a
-            remote one needs its own timeout.
+            words alone decide, results say so, and it is asked again later. One of your own is called on threads
+            of its own and waited for no longer than ``SearchConfig.embedder_timeout``.
         config: The numbers of the rules; ``ranker`` wins over ``config.ranker``.
         cache: Where embeddings are kept between processes: None for the user's cache folder, a path for a
             file of your own, False for nowhere.
@@ -422,6 +422,7 @@ class ToolSearch:
             IndexFormatError: The folder is no index of this format.
             IndexCorruptError: Bytes are missing, added or changed.
             IndexMismatchError: The vectors were made by another embedder or document recipe.
+            EmbedderError: The embedder cannot tell its id, so that nobody knows whose vectors these are.
         """
         from semantic_toolsearch.saved import read_snapshot
 

@@ -15,9 +15,11 @@ from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.history import SYSTEM_ROLES, Answered, blocks, plain, read
 from semantic_toolsearch.linking import links, role
 from semantic_toolsearch.loaded import loaded_names
+from semantic_toolsearch.visible import visible_mask
 
 if TYPE_CHECKING:
     from semantic_toolsearch.catalog import Catalog
+    from semantic_toolsearch.visible import VisibleTools
 
 __all__ = ["CLEARED", "clear_outputs", "fit_history"]
 
@@ -64,6 +66,7 @@ def fit_history(
     *,
     reserve: int = 0,
     always: Collection[str] = (),
+    visible: VisibleTools = None,
 ) -> list[Any]:
     """Return the newest part of a conversation that fits a budget together with the schemas that it loads.
 
@@ -82,10 +85,13 @@ def fit_history(
             answer.
         always: Wire names of tools that are sent in full whatever was loaded and counted in `reserve`. Those
             with the policy `never` need not be named.
+        visible: The tools that the caller may see, as in ``ToolSearch.search``; the others are not sent, and so not
+            counted.
     """
     items = list(history)
     values = [_json(message) for message in items]
     units = _cuttable(values)
+    mask = visible_mask(catalog, visible)
 
     def left(cuts: int) -> list[int]:
         going = {at for unit in units[:cuts] for at in unit}
@@ -94,7 +100,7 @@ def fit_history(
     def fits(cuts: int) -> bool:
         part = [values[at] for at in left(cuts)]
         size = count(part) + reserve
-        for name in loaded_names(part, catalog):
+        for name in loaded_names(part, catalog, visible=mask):
             tool = catalog[name]
             if tool.defer != "never" and name not in always:
                 size += count({"name": name, "description": tool.description, "parameters": tool.parameters})

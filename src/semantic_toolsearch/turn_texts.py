@@ -92,9 +92,10 @@ def unknown_tool(name: str, similar: Sequence[str], *, searchable: bool) -> str:
 
 
 def gone(name: str) -> str:
-    """A call of a tool that the conversation had loaded and that its server no longer offers."""
+    """A call of a tool that the conversation had loaded and that no visible tool is now."""
     return (
-        f"The server of {name[:100]!r} is not connected now; nothing was run. Go on without it or try later."
+        f"{name[:100]!r} cannot be used now: its server is not connected, or it is not meant for you. Nothing was run. "
+        "Go on without it or try later."
     )
 
 

@@ -106,7 +106,7 @@ def test_bc34_a_request_of_anthropics_names_nothing_that_is_gone(mode):
     assert "mail_list" in json.dumps(turn.messages)
     assert json.dumps(messages) == before
     assert [w for w in turn.plan.warnings if "design_sync" in w] == [
-        "The conversation loaded tools that no server offers now: design_sync."
+        "The conversation loaded tools that cannot be used now: design_sync."
     ]
     assert not [v for v in validate("anthropic", turn.tools, messages=turn.messages) if v.severity == "error"]
     (refused,) = turn.answer(claude(use("design_sync", {}, "toolu_2")))

@@ -658,7 +658,7 @@ def test_c32_a_forced_tool_is_found_by_its_raw_name_or_is_an_error(plan):
         plan(catalog, config, forced="find")
     with pytest.raises(UnknownToolError, match="nothing"):
         plan(catalog, config, forced="nothing")
-    with pytest.raises(ConfigError, match="not visible"):
+    with pytest.raises(UnknownToolError, match="No tool that is visible here is called 'drop'"):
         plan(catalog, config, forced="drop", visible=np.array([True, False, True]))
 
 

@@ -158,7 +158,7 @@ def test_x14_what_is_gone_is_one_warning_and_comes_back(lib):
     gone = talk.turn()
     assert "renewLoan" not in json.dumps(gone.tools)
     assert [warning for warning in gone.plan.warnings if "renewLoan" in warning] == [
-        "The conversation loaded tools that no server offers now: renewLoan."
+        "The conversation loaded tools that cannot be used now: renewLoan."
     ]
     (refused,) = gone.answer(chat(("renewLoan", {"readerCard": "7"})))
     assert "not connected" in refused["content"]

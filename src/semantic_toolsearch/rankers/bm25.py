@@ -233,6 +233,6 @@ class Bm25Ranker:
         """float32 ``[n]``: the share of the query's weight whose words each tool has, 0 for invisible ones."""
         return self.index.coverage(telling_tokens(query), visible)
 
-    def explain(self, query: str, position: int) -> dict[str, float]:
+    def explain(self, query: str, position: int, visible: Visible | None = None) -> dict[str, float]:
         """The tool's share of the query's weight."""
-        return {"bm25": float(self.scores(query)[position])}
+        return {"bm25": float(self.scores(query, visible)[position])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -91,8 +92,16 @@ def cleaned(ranking: Ranking, visible: Visible | None) -> Ranking:
     return Ranking(ranking.positions[order], ranking.scores[order], strong, ranking.degraded, ranking.notes)
 
 
-def checked_parts(ranker: Ranker, query: str, position: int) -> dict[str, float]:
+def checked_parts(
+    ranker: Ranker, query: str, position: int, visible: Visible | None = None
+) -> dict[str, float]:
     """The parts of one tool's score as the ranker tells them; empty when it tells none.
+
+    Args:
+        ranker: Anything that may have ``explain``; it gets ``visible`` where it takes it.
+        query: What was asked.
+        position: The tool.
+        visible: As for ``Ranker.rank``.
 
     Raises:
         RankerError: Its ``explain`` raised, or told something else than numbers by name.
@@ -102,7 +111,8 @@ def checked_parts(ranker: Ranker, query: str, position: int) -> dict[str, float]
         return {}
     who = f"{type(ranker).__name__}.explain"
     try:
-        parts = {str(name): float(part) for name, part in dict(explain(query, position)).items()}
+        seen = {"visible": visible} if "visible" in signature(explain).parameters else {}
+        parts = {str(name): float(part) for name, part in dict(explain(query, position, **seen)).items()}
     except ToolSearchError:
         raise
     except Exception as fault:

@@ -108,10 +108,10 @@ class HybridRanker:
         scores = np.float32(sure) * sums / np.float32(sums.max(initial=1e-9))
         return Ranking(positions[:limit], scores[:limit], strong[:limit])
 
-    def explain(self, query: str, position: int) -> dict[str, float]:
+    def explain(self, query: str, position: int, visible: Visible | None = None) -> dict[str, float]:
         """The arms before weighting: BM25 share, coverage, the cosine, and how near the query is to tools elsewhere."""
-        arms = self._words.explain(query, position)
-        arms["coverage"] = float(self._words.coverage(query)[position])
+        arms = self._words.explain(query, position, visible)
+        arms["coverage"] = float(self._words.coverage(query, visible)[position])
         with suppress(Unavailable):
             arms["cosine"] = float(self._dense.cosines(query, np.array([position], dtype=np.int64))[0])
             arms["elsewhere"] = self._calibration().elsewhere_of(self._dense.vector(query))

@@ -37,9 +37,9 @@ class SemanticRanker:
         positions, cosines = positions[near], np.minimum(cosines[near], 1.0)
         return Ranking(positions, cosines, cosines >= strong)
 
-    def explain(self, query: str, position: int) -> dict[str, float]:
+    def explain(self, query: str, position: int, visible: Visible | None = None) -> dict[str, float]:
         """The tool's cosine with the query."""
         try:
             return {"cosine": float(self._dense.cosines(query, np.array([position]))[0])}
         except Unavailable:
-            return self._words.explain(query, position)
+            return self._words.explain(query, position, visible)
