@@ -104,8 +104,8 @@ class SearchConfig(BaseModel):
         hnsw_from: Number of tools from which the vector index is approximate; None for the index's own
             default.
         embedder_timeout: Seconds that a search waits for an embedder of your own (for documents, as many again
-            for every 16 of a call) before words alone decide; None to wait for ever. Embedders are then called on
-            threads of their own. The models that come with the library are neither timed nor moved.
+            for every 16 of a call) before words alone decide. Embedders are called on threads of their own; with
+            None in the searching thread, for as long as they take, as the models of the library always are.
         mechanism: Capability ids that decide who searches (see ``capabilities``); ``auto`` is short for
             ``auto_tool_search``, an empty tuple turns deferring off.
         activate: When tools are deferred: as soon as the ``threshold`` is reached, or (``flagged``) also as

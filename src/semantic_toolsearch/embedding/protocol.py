@@ -16,7 +16,8 @@ class Embedder(Protocol):
     """Anything that turns texts into vectors whose dot product tells how near two meanings are.
 
     A class of yours needs these two attributes and two methods and inherits nothing. Documents and queries
-    are encoded by separate methods because many models were trained with a different prompt for each.
+    are encoded by separate methods because many models were trained with a different prompt for each. They are
+    called from any thread, and from several at once.
 
     Attributes:
         id: Names the model *and* everything that changes its vectors (weights, prompts, pooling). It is

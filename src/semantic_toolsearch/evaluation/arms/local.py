@@ -96,14 +96,18 @@ class LocalArm:
             RankerError: A custom ranker cannot be made.
             ConfigError: What was made is no ranker.
         """
+        from semantic_toolsearch.config import SearchConfig
+
         catalog = dataset.catalog if isinstance(self.ranker, str) else _of_its_own(dataset.catalog)
+        # A slow model is slow and not worse: figures must not depend on how long this machine needs.
+        config = (self.config or SearchConfig()).but(embedder_timeout=None)
         start = time.perf_counter()
         fused = self.ranker == "rrf"
         search = ToolSearch(
             catalog,
             ranker="semantic" if fused else self.ranker,
             embedder=self.embedder,
-            config=self.config,
+            config=config,
             cache=self.cache,
         )
         snapshot, _ = search.seen_by(None)
