@@ -68,8 +68,8 @@ def surroundings(tmp_path, monkeypatch):
 
 
 def test_s32_there_are_the_documented_commands():
-    assert COMMANDS[:7] == ["search", "explain", "lint", "index", "serve", "bench", "demo"]
-    assert COMMANDS[7:] == [f"eval {name}" for name in ("run", "report", "compare", "baseline", "mine")]
+    assert COMMANDS[:8] == ["search", "explain", "lint", "pin", "index", "serve", "bench", "demo"]
+    assert COMMANDS[8:] == [f"eval {name}" for name in ("run", "report", "compare", "baseline", "mine")]
     assert [line for line in DOCUMENT.splitlines() if line.startswith("## ") and line[3:] in COMMANDS] == [
         f"## {name}" for name in COMMANDS
     ]
@@ -96,7 +96,7 @@ def test_every_option_is_documented(command, toolsearch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the examples are written for a POSIX shell")
 def test_s32_every_documented_example_runs(toolsearch, surroundings, tmp_path):
-    assert len(EXAMPLES) == 24
+    assert len(EXAMPLES) == 26
     for example in EXAMPLES:
         line, _, remark = example.partition("  # exit code ")
         piped, _, command = line.rpartition(" | ")

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from semantic_toolsearch import __version__
-from semantic_toolsearch.cli import bench, demo, explain, index, lint, search, serve
+from semantic_toolsearch.cli import bench, demo, explain, index, lint, pin, search, serve
 from semantic_toolsearch.cli.evaluation import evaluation
 from semantic_toolsearch.cli.output import warn
 from semantic_toolsearch.errors import ToolSearchError
@@ -66,6 +66,7 @@ app.command(epilog="Example: toolsearch explain 'refund a customer' create_refun
     explain.explain
 )
 app.command(epilog="Example: toolsearch lint tools.json --strict")(lint.lint)
+app.command(epilog="Example: toolsearch pin tools.json --out pins.json")(pin.pin)
 app.command(epilog="Example: toolsearch index tools.json --out tools.index")(index.index)
 app.command(epilog="Example: toolsearch serve --config mcp.json")(serve.serve)
 app.command(epilog="Example: toolsearch bench --tools 500")(bench.bench)
