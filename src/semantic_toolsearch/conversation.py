@@ -14,6 +14,7 @@ from semantic_toolsearch.history import Called, Found, read
 from semantic_toolsearch.loaded import Resolver, loaded_names, missing, named
 from semantic_toolsearch.policies import NO_LISTS, PolicyLists
 from semantic_toolsearch.providers import anthropic, anthropic_history
+from semantic_toolsearch.providers.base import unloaded_names
 from semantic_toolsearch.providers.validate import validate
 from semantic_toolsearch.support import infer_api, lookup
 from semantic_toolsearch.turn import Turn, TurnState
@@ -119,7 +120,8 @@ def make_turn(
         moved = anthropic.moved_markers(request)
         if moved:
             warnings.append(f"cache_control was moved off deferred tools: {', '.join(moved)}.")
-        messages = anthropic_history.without_gone(messages, {*plan.full, *plan.deferred})
+        declared = {*plan.full, *unloaded_names(request)}
+        messages = anthropic_history.without_gone(messages, declared, options.extra)
     notes: list[str] = []
     if api in _NO_SYSTEM_MESSAGES:
         notes = [exchange.as_dict(message)["content"] for message in messages if is_compaction_note(message)]
