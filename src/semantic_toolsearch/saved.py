@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.documents import RECIPE
-from semantic_toolsearch.errors import ConfigError, IndexCorruptError
+from semantic_toolsearch.errors import ConfigError, IndexCorruptError, ToolSearchError
 from semantic_toolsearch.index.manifest import MEND, IndexManifest
 from semantic_toolsearch.index.storage import TOOLS, VECTORS, StoredIndex, read_index, write_index
 from semantic_toolsearch.pins import pins_text, read_pins
@@ -26,7 +26,6 @@ __all__ = ["Opened", "read_snapshot", "write_snapshot"]
 
 PINS: Final = "pins.json"
 NAMES: Final = "names.json"
-WORDS: Final = "words.json"
 
 
 class Opened(NamedTuple):
@@ -156,10 +155,14 @@ def _names(stored: StoredIndex) -> dict[str, list[Any]]:
     """Names, wire names and text hashes, one a tool: all that a search needs of tools it does not find."""
     try:
         names: dict[str, list[Any]] = json.loads(stored.file(NAMES))
+        names["identities"] = [(_maybe(owner), _text(name)) for owner, name in names["identities"]]
+        names["wire_names"] = [_text(name) for name in names["wire_names"]]
+        names["texts"] = [_maybe(text_hash) for text_hash in names["texts"]]
+        names["namespaces"] = [(_text(key), _text(owner)) for key, owner in names["namespaces"]]
         complete = all(
             len(names[key]) == stored.manifest.tools for key in ("identities", "wire_names", "texts")
         )
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         complete = False
     if not complete:
         raise IndexCorruptError(
@@ -175,8 +178,19 @@ def _catalog(stored: StoredIndex, names: dict[str, list[Any]]) -> Catalog:
         raise IndexCorruptError(
             f"{stored.folder} lists {len(lines)} tools, its manifest states {stored.manifest.tools}: {MEND}"
         )
-    identities = [(namespace, name) for namespace, name in names["identities"]]
-    return Catalog.restored(SavedTools(lines), identities, names["wire_names"], dict(names["namespaces"]))
+    return Catalog.restored(
+        SavedTools(lines), names["identities"], names["wire_names"], dict(names["namespaces"])
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} in the place of a text")
+    return value
+
+
+def _maybe(value: Any) -> str | None:
+    return None if value is None else _text(value)
 
 
 def _pins(stored: StoredIndex) -> dict[str, str] | None:
@@ -190,9 +204,14 @@ def _pins(stored: StoredIndex) -> dict[str, str] | None:
 
 def _words(stored: StoredIndex) -> Bm25Ranker | None:
     """The saved lexical half; None when it was saved for a ranker without one, or written another way."""
-    if WORDS not in stored.files or stored.manifest.recipe != RECIPE:
+    if stored.manifest.recipe != RECIPE or LexicalIndex.FILES - stored.files.keys():
         return None
-    return Bm25Ranker(LexicalIndex.from_files(stored.manifest.tools, stored.files))
+    try:
+        return Bm25Ranker(LexicalIndex.from_files(stored.manifest.tools, stored.files))
+    except ValueError as error:
+        raise IndexCorruptError(
+            f"the words saved in {stored.folder} are damaged ({error}): {MEND}"
+        ) from error
 
 
 def _index(stored: StoredIndex, empty: Snapshot) -> FaissIndex | None:
@@ -201,7 +220,12 @@ def _index(stored: StoredIndex, empty: Snapshot) -> FaissIndex | None:
     if dimension is None:
         return None
     from semantic_toolsearch.index.faiss import FaissIndex
+    from semantic_toolsearch.index.runtime import load_faiss
 
     # The embedder's own dimension is not asked for: a remote one may have to be called for it.
     stored.require(embedder=empty.embedder.id, dimension=dimension, recipe=RECIPE)
+    try:
+        load_faiss()
+    except ToolSearchError:  # words answer without it, and every search that would need it says so
+        return None
     return FaissIndex.from_bytes(stored.file(VECTORS), size=stored.manifest.tools, dimension=dimension)

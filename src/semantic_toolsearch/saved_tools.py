@@ -71,7 +71,7 @@ def _tool(line: bytes, place: int) -> ToolDefinition:
         for name in ("aliases", "tags"):
             fields[name] = tuple(fields[name])
         return ToolDefinition.model_construct(**fields)
-    except (ValueError, TypeError, KeyError) as fault:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
         raise IndexCorruptError(
             f"line {place + 1} of the saved catalog is no tool definition ({type(fault).__name__}: {fault}): "
             "it was not written by save(); save the index again"

@@ -25,7 +25,8 @@ QUERIES = [
 ]
 
 ADVICE = re.compile(
-    r"save\(\)|check the path|make it readable|raise the limit|try again later|load it with the same"
+    r"save\(\)|check the path|make it readable|raise the limit|"
+    r"give the process more|try again later|load it with the same"
 )
 """What a message may tell its reader to do."""
 

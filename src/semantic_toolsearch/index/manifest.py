@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import reprlib
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -25,6 +26,9 @@ MAX_MANIFEST_BYTES: Final = 1 << 20
 """A manifest names a handful of files; anything larger is not one, and is not read."""
 
 MEND: Final = "build the index again with save(), or restore the folder from a backup"
+
+_SHORT: Final = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
 
 FileName = Annotated[str, StringConstraints(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,99}\z")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"\A[0-9a-f]{64}\z")]
@@ -94,16 +98,21 @@ def parse_manifest(data: bytes, path: Path) -> IndexManifest:
         raise IndexCorruptError(f"{path} is not readable JSON ({error}): {MEND}") from error
     if not isinstance(fields, dict) or fields.get("kind") != KIND:
         raise IndexFormatError(f"{path} does not describe a tool-search index: check the path, or {MEND}")
-    if (found := fields.get("format")) != FORMAT:
+    found = fields.get("format")
+    if found != FORMAT or type(found) is not int:
         raise IndexFormatError(
-            f"{path} has format {found!r} and this version ({__version__}) reads format {FORMAT}: "
+            f"{path} has format {shown(found)} and this version ({__version__}) reads format {FORMAT}: "
             "install the version that wrote it, or build the index again with save()"
         )
     stated = fields.pop("sha256", None)
-    actual = hashlib.sha256(_render(fields)).hexdigest()
-    if stated != actual or _render(fields | {"sha256": stated}) != data:
+    try:
+        actual = hashlib.sha256(_render(fields)).hexdigest()
+        changed = stated != actual or _render(fields | {"sha256": stated}) != data
+    except RecursionError as error:  # what can be read can be too deep to be written
+        raise IndexCorruptError(f"{path} is nested deeper than any manifest: {MEND}") from error
+    if changed:
         raise IndexCorruptError(
-            f"{path} was changed after it was written (sha256 {actual} instead of {stated!r}): {MEND}"
+            f"{path} was changed after it was written (sha256 {actual} instead of {shown(stated)}): {MEND}"
         )
     try:
         return IndexManifest.model_validate(fields)
@@ -111,6 +120,11 @@ def parse_manifest(data: bytes, path: Path) -> IndexManifest:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise IndexCorruptError(f"{path} is invalid at {where!r} ({first['msg']}): {MEND}") from error
+
+
+def shown(value: Any) -> str:
+    """A value that stands in a file, as a message can show it: not longer than a line, whatever it is."""
+    return _SHORT.repr(value)
 
 
 def _render(fields: dict[str, Any]) -> bytes:

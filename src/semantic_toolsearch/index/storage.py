@@ -12,6 +12,7 @@ whose writer you trust. Nothing is ever unpickled or fetched.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -37,6 +38,7 @@ from semantic_toolsearch.index.manifest import (
     IndexManifest,
     manifest_bytes,
     parse_manifest,
+    shown,
 )
 from semantic_toolsearch.index.verified import read_bounded, read_verified
 
@@ -46,6 +48,8 @@ TOOLS: Final = "documents.jsonl"
 _LOCK = ".toolsearch.lock"
 _OWN_LEFTOVER = re.compile(r"data-[0-9a-f]{32}|\.manifest-[0-9a-f]{32}")
 _READ_ATTEMPTS = 20
+_NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE)
+_MORE_FILES = "close some files, or raise the limit of open files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +93,8 @@ class StoredIndex:
         for name, value in wanted.items():
             if (found := getattr(self.manifest, name)) != value:
                 raise IndexMismatchError(
-                    f"the index in {self.folder} was built with {name} {found!r} and is loaded with "
-                    f"{value!r}: load it with the same {name}, or build the index again with save()"
+                    f"the index in {self.folder} was built with {name} {shown(found)} and is loaded with "
+                    f"{shown(value)}: load it with the same {name}, or build the index again with save()"
                 )
 
 
@@ -118,7 +122,7 @@ def write_index(
         IndexFileError: The system refused to write (the message carries its reason); an index that was there
             is unchanged.
     """
-    folder = Path(path)
+    folder = _folder(path)
     try:
         if folder.exists() and not folder.is_dir():
             raise IndexFormatError(f"cannot save an index to {folder}, which is a file: give a folder's path")
@@ -130,8 +134,8 @@ def write_index(
             _remove_leftovers(folder)
     except OSError as error:
         raise IndexFileError(
-            f"cannot save the index to {folder}: {error.strerror or error} ({error.filename or folder}): "
-            "make the folder writable, free some space, or choose another folder"
+            f"cannot save the index to {folder}: {error.strerror or error} "
+            f"({error.filename2 or error.filename or folder}): {_to_write(error)}"
         ) from error
     return written
 
@@ -149,7 +153,7 @@ def read_index(path: str | os.PathLike[str]) -> StoredIndex:
         IndexCorruptError: Bytes are missing, added or changed.
         IndexFileError: The system refused to read.
     """
-    folder = Path(path)
+    folder = _folder(path)
     manifest = _read_manifest(folder)
     for _ in range(_READ_ATTEMPTS):
         try:
@@ -165,8 +169,31 @@ def read_index(path: str | os.PathLike[str]) -> StoredIndex:
                 ) from error
             manifest = latest
         except OSError as error:
-            raise IndexFileError(f"cannot read the index in {folder}: {error}: make it readable") from error
+            raise IndexFileError(f"cannot read the index in {folder}: {error}: {_to_read(error)}") from error
     raise IndexFileError(f"{folder} was replaced {_READ_ATTEMPTS} times while it was read: try again later")
+
+
+def _folder(path: str | os.PathLike[str]) -> Path:
+    folder = Path(path)
+    try:
+        fits = b"\0" not in os.fsencode(folder)
+    except UnicodeEncodeError:
+        fits = False
+    if not fits:
+        raise IndexFormatError(f"{shown(str(folder))} can be the name of no folder: check the path")
+    return folder
+
+
+def _to_read(error: OSError) -> str:
+    return _MORE_FILES if error.errno in _NO_DESCRIPTOR else "make it readable"
+
+
+def _to_write(error: OSError) -> str:
+    if error.errno in _NO_DESCRIPTOR:
+        return _MORE_FILES
+    if error.errno in (errno.EISDIR, errno.ENOTDIR):
+        return "remove it, or choose another folder"
+    return "make the folder writable, free some space, or choose another folder"
 
 
 def _write(
@@ -219,7 +246,7 @@ def _read_manifest(folder: Path) -> IndexManifest:
             f"{folder} holds no index ({what}): check the path, or write one with save()"
         ) from error
     except OSError as error:
-        raise IndexFileError(f"cannot read {path}: {error}: make it readable") from error
+        raise IndexFileError(f"cannot read {path}: {error}: {_to_read(error)}") from error
     if len(data) > MAX_MANIFEST_BYTES:
         raise IndexFormatError(
             f"{path} is larger than any manifest ({MAX_MANIFEST_BYTES} bytes): check the path"

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from semantic_toolsearch.errors import IndexCorruptError
+from semantic_toolsearch.errors import IndexCorruptError, IndexFileError
 from semantic_toolsearch.index.manifest import MEND, FileEntry
 
 
@@ -18,12 +18,18 @@ def read_verified(path: Path, entry: FileEntry) -> bytes:
 
     Raises:
         IndexCorruptError: The file is shorter, longer or different, or no regular file.
+        IndexFileError: Memory has no room for it.
         OSError: It is missing or cannot be read.
     """
     with _open_regular(path) as descriptor:
         size = os.fstat(descriptor).st_size
         # Sizes are compared first, so that a manifest cannot make us allocate what is not there.
-        data = _read(descriptor, entry.bytes + 1) if size == entry.bytes else b""
+        try:
+            data = _read(descriptor, entry.bytes + 1) if size == entry.bytes else b""
+        except (MemoryError, OverflowError) as error:
+            raise IndexFileError(
+                f"{path} has {size} bytes, for which memory has no room: give the process more, or {MEND}"
+            ) from error
     if size != entry.bytes or len(data) != entry.bytes:
         kind = "truncated" if size < entry.bytes else "longer than it was written"
         raise IndexCorruptError(f"{path} is {kind} ({size} bytes instead of {entry.bytes}): {MEND}")
@@ -50,7 +56,7 @@ def _open_regular(path: Path) -> Iterator[int]:
     descriptor = os.open(path, flags)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise IndexCorruptError(f"{path} is not a regular file: {MEND}")
+            raise IndexCorruptError(f"{path} is not a regular file: remove it, and {MEND}")
         yield descriptor
     finally:
         os.close(descriptor)

@@ -50,7 +50,12 @@ class LexicalIndex:
         weights: float32 ``[nnz]``, positions: int32 ``[nnz]``, starts: int64 ``[columns + 1]``.
         lengths: int32 ``[n]``, tokens of each tool.
         k1: What the weights were made with.
+        FILES: Names of the files that an index is saved as.
     """
+
+    FILES: Final = frozenset(
+        {"words.json", *(f"words-{name}.npy" for name in ("weights", "positions", "starts", "lengths"))}
+    )
 
     def __init__(
         self,
@@ -187,13 +192,32 @@ class LexicalIndex:
 
     @classmethod
     def from_files(cls, size: int, files: Mapping[str, bytes]) -> LexicalIndex:
-        """Read what ``to_files`` wrote for a catalog of ``size`` tools; the bytes must have been verified."""
-        weights, positions, starts, lengths = (
-            np.load(io.BytesIO(files[f"words-{name}.npy"]), allow_pickle=False)
-            for name in ("weights", "positions", "starts", "lengths")
-        )
-        words = json.loads(files["words.json"].decode("utf-8", "surrogatepass"))
-        vocabulary = {word: column for column, word in enumerate(words)}
+        """Read what ``to_files`` wrote for a catalog of ``size`` tools; the bytes must have been verified.
+
+        Raises:
+            ValueError: They are something else, or do not fit together.
+        """
+        weights, lengths = _read(files, "weights", np.float32), _read(files, "lengths", np.int32)
+        positions, starts = _read(files, "positions", np.int32), _read(files, "starts", np.int64)
+        try:
+            vocabulary = {
+                word: column
+                for column, word in enumerate(
+                    json.loads(files["words.json"].decode("utf-8", "surrogatepass"))
+                )
+            }
+        except (TypeError, RecursionError) as error:
+            raise ValueError(f"words.json is no list of words ({error})") from error
+        if not (
+            len(starts) == len(vocabulary) + 1
+            and starts[0] == 0
+            and (np.diff(starts) >= 0).all()
+            and len(weights) == len(positions) == starts[-1]
+            and len(lengths) == size
+            and ((positions >= 0) & (positions < size)).all()
+            and np.isfinite(weights).all()
+        ):
+            raise ValueError(f"the words, their places and their weights are not those of {size} tools")
         return cls(size, vocabulary, weights, positions, starts, lengths)
 
 
@@ -206,6 +230,19 @@ def _npy(array: npt.NDArray[Any]) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return buffer.getvalue()
+
+
+def _read(files: Mapping[str, bytes], name: str, kind: type[np.generic]) -> npt.NDArray[Any]:
+    """One array of ``to_files``."""
+    try:
+        array: npt.NDArray[Any] = np.load(io.BytesIO(files[f"words-{name}.npy"]), allow_pickle=False)
+    except (
+        Exception
+    ) as error:  # a wrong header ends in almost any error, that of Python's own parser included
+        raise ValueError(f"words-{name}.npy is no array ({error})") from error
+    if array.dtype != kind or array.ndim != 1:
+        raise ValueError(f"words-{name}.npy has {array.ndim} dimensions of {array.dtype}")
+    return array
 
 
 class Bm25Ranker:
