@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
@@ -51,11 +52,19 @@ def json_path(where: str, *keys: str | int) -> str:
     for key in keys:
         if isinstance(key, str):
             key = str.__str__(key)
-            plain = _PLAIN_KEY.fullmatch(key) is not None
+            plain = _PLAIN_KEY.fullmatch(key) is not None or _is_word(key)
             parts.append(f".{key}" if plain else f"[{json.dumps(key[:80], ensure_ascii=True)}]")
         else:
             parts.append(f"[{key}]")
     return "".join(parts)
+
+
+def _is_word(key: str) -> bool:
+    """Whether a key is one word of any script, which its reader wants to see as it is written."""
+    marked = (char for char in key if not char.isalnum() and char != "_")
+    return (
+        key[:1].isalpha() and len(key) <= 80 and all(unicodedata.category(char)[0] == "M" for char in marked)
+    )
 
 
 def copy_json(

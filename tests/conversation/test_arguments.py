@@ -556,3 +556,25 @@ def test_what_comes_back_always_fits_and_what_fits_always_comes_back(properties,
     assert validator.is_valid(result)
     if validator.is_valid(arguments):
         assert result == arguments
+
+
+@pytest.mark.parametrize("name", ["番号", "τιμή", "दूरी", "größe", "номер_счёта"])
+def test_bc42_a_name_of_any_script_is_told_as_it_is_written(name):
+    """Kind: dispatch. A model that reads escapes of a name cannot mend its call."""
+    tool = ToolDefinition(
+        name="f",
+        parameters={"type": "object", "properties": {name: {"type": "string"}}, "required": [name]},
+    )
+    with pytest.raises(ArgumentsError, match=f"Missing: {name}[.]") as caught:
+        check(tool, {})
+    assert caught.value.missing == (name,)
+
+
+@pytest.mark.parametrize("name", ["a\u200bb", "\ufffd", "a b", "1st", "\u0301a"])
+def test_what_does_not_show_in_a_name_is_escaped(name):
+    tool = ToolDefinition(
+        name="f", parameters={"type": "object", "properties": {}, "additionalProperties": False}
+    )
+    with pytest.raises(ArgumentsError) as caught:
+        check(tool, {name: 1})
+    assert caught.value.unexpected == (f"[{json.dumps(name)}]",)
