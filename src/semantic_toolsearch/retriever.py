@@ -31,7 +31,7 @@ from semantic_toolsearch.results import (
     UnknownName,
 )
 from semantic_toolsearch.search_input import clean_text, usable_limit, usable_queries
-from semantic_toolsearch.sharing import Standing, exchange, server_of
+from semantic_toolsearch.sharing import LENIENCE, Standing, exchange, server_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +67,8 @@ class Retriever:
         self.config = config
         self.generation = generation
         self._takes_patterns = bool(getattr(ranker, "takes_patterns", False))
+        self._servers = [server_of(*identity) for identity in catalog.identities]
+        self._several = len(set(self._servers)) > 1
         self._tie_order = list(range(len(catalog)))
         if config.ties == "name":
             for rank, place in enumerate(sorted(self._tie_order, key=catalog.wire_names.__getitem__)):
@@ -212,7 +214,7 @@ class Retriever:
         ordered = sorted(candidates.values(), key=self._order)
         self._decide(ordered, limit)
         if self.config.spread:
-            self._make_room(ordered)
+            self._make_room(ordered, limit)
         return Judgement(tuple(ordered), ranking.notes, ranking.degraded)
 
     def _ranked(self, query: str, limit: int, visible: Visible | None, pool: int) -> Ranking:
@@ -227,9 +229,23 @@ class Retriever:
             ranking = cleaned(answer, visible)
             if len(answer) < pool or pool >= size:
                 return ranking
-            if len(ranking) > shown and ranking.scores[shown - 1] - ranking.scores[-1] > _SAME:
+            if len(ranking) > shown and self._enough(ranking, limit, shown):
                 return ranking
             pool *= 4
+
+    def _enough(self, ranking: Ranking, limit: int, shown: int) -> bool:
+        """Whether what is not ranked can neither tie with what is shown, nor claim a place kept for another server."""
+        scores = ranking.scores
+        if scores[shown - 1] - scores[-1] <= _SAME:
+            return False
+        servers = [self._servers[place] for place in ranking.positions]
+        first = set(servers[:limit])
+        if not self.config.spread or len(first) > 1 or None in first or not self._several:
+            return True
+        other = next((row for row, server in enumerate(servers) if server not in first), None)
+        if other is None:
+            return bool(scores[-1] < LENIENCE * self.config.band * scores[0])
+        return bool(scores[other] - scores[-1] > _SAME)
 
     def _order(self, candidate: Candidate) -> tuple[bool, bool, int, int]:
         """Named tools first, the one of this very wire name before all; then by score; then the tie rule."""
@@ -266,10 +282,23 @@ class Retriever:
                     None: f"Its {shown} is within the band of the best, {top:.3f}.",
                 }[candidate.named]
 
-    def _make_room(self, ordered: Sequence[Candidate]) -> None:
-        """Give the last place of a page that one server alone would fill to the best tool of another."""
+    def _make_room(self, ordered: Sequence[Candidate], limit: int) -> None:
+        """Give the last place of a page that one server alone would fill to the best tool from elsewhere."""
         page = [candidate for candidate in ordered if candidate.verdict == "returned"]
-        waiting = [candidate for candidate in ordered if candidate.verdict == "capped"]
+        if len(page) < limit:
+            return
+        floor = LENIENCE * self.config.band * max(candidate.score for candidate in ordered)
+        unsure_pass = self.config.weak_hits == "load"
+        waiting = [
+            candidate
+            for candidate in ordered
+            if candidate.verdict == "capped"
+            or (
+                candidate.verdict == "banded"
+                and candidate.score >= floor
+                and (candidate.strong or unsure_pass)
+            )
+        ]
         if (places := self._exchange(page, waiting)) is None:
             return
         last, other = page[places[0]], waiting[places[1]]
@@ -292,7 +321,7 @@ class Retriever:
         return exchange([*map(self._standing, page)], [*map(self._standing, waiting)])
 
     def _standing(self, candidate: Candidate) -> Standing:
-        return Standing(server_of(*self.catalog.identities[candidate.position]), candidate.named is not None)
+        return Standing(self._servers[candidate.position], candidate.named is not None)
 
     def _called(self, name: str, visible: Visible | None) -> tuple[int, ...]:
         """The visible tools that a name means, in the order of their names."""

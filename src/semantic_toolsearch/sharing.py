@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["Standing", "exchange", "server_of"]
+__all__ = ["LENIENCE", "Standing", "exchange", "server_of"]
+
+LENIENCE: Final = 0.6
+"""Share of what the band asks that is enough for the place kept for another server: who copies the very words of a
+request scores as high as can be, and would push everybody else under the band."""
 
 _TRANSPORT_PREFIX: Final = "mcp__"
 
@@ -40,7 +44,7 @@ def exchange(page: Sequence[Standing], waiting: Sequence[Standing]) -> tuple[int
 
     Args:
         page: The tools to return, best first.
-        waiting: Those that only the limit keeps out, best first.
+        waiting: Those that would answer too and have no place, best first.
 
     Returns:
         Index of the tool that goes, the last of the page, and of the one that comes, the best of another server or of
