@@ -199,4 +199,6 @@ def described(fault: BaseException) -> str:
         text = str(fault)
     except Exception:  # its own code again
         return name
-    return text if isinstance(fault, ToolSearchError) else f"{name}: {text}"
+    if isinstance(fault, ToolSearchError):
+        return text
+    return f"{name}: {text}" if text else name

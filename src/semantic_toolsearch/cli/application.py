@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from semantic_toolsearch import __version__
 from semantic_toolsearch.cli import bench, demo, explain, index, lint, pin, search, serve
 from semantic_toolsearch.cli.evaluation import evaluation
-from semantic_toolsearch.cli.output import warn
+from semantic_toolsearch.cli.output import warn, warnings_told
 from semantic_toolsearch.errors import ToolSearchError
 
 __all__ = ["FAILED", "app"]
@@ -28,7 +28,8 @@ class _Program(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
         try:
-            return super().invoke(ctx)
+            with warnings_told():
+                return super().invoke(ctx)
         except ToolSearchError as error:
             if ctx.params.get("debug"):
                 raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,16 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["console", "embedding_progress", "plain", "print_json", "prints_aside", "waiting", "warn"]
+__all__ = [
+    "console",
+    "embedding_progress",
+    "plain",
+    "print_json",
+    "prints_aside",
+    "waiting",
+    "warn",
+    "warnings_told",
+]
 
 _PIPED_WIDTH = 160
 """Columns where no terminal says how many there are, so that files and pipes keep whole lines."""
@@ -58,6 +68,22 @@ def print_json(value: Any) -> None:
     except UnicodeEncodeError:
         text = json.dumps(value, indent=2)
     typer.echo(text)
+
+
+class _OnStandardError(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        warn(record.getMessage())
+
+
+@contextmanager
+def warnings_told() -> Iterator[None]:
+    """Write what the library logs as a warning to standard error, like this program's own lines."""
+    logger, handler = logging.getLogger("semantic_toolsearch"), _OnStandardError(logging.WARNING)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 @contextmanager

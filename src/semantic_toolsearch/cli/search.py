@@ -16,7 +16,7 @@ from semantic_toolsearch.cli.options import (
     RankerName,
     VisibleNames,
 )
-from semantic_toolsearch.cli.output import console, plain, print_json, warn
+from semantic_toolsearch.cli.output import console, plain, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,8 +77,6 @@ def visible_names(searcher: ToolSearch, names: Sequence[str] | None) -> list[str
 
 
 def _show(out: Console, result: SearchResult) -> None:
-    if result.degraded:
-        warn(result.degraded)
     if result.outcome == "matched":
         _show_hits(out, result.tools)
     elif result.outcome == "no_match":

@@ -108,8 +108,8 @@ class OnnxEmbedder:
                     )
                 except Exception as error:  # as above: the libraries' own exception types
                     raise EmbedderError(
-                        f"{self.folder}: intact, but it cannot be loaded ({error}). It may need another "
-                        f"version of onnxruntime or tokenizers."
+                        f"{self.folder}: intact, but it cannot be loaded ({error}). Install what reads it again "
+                        f"(pip install --force-reinstall onnxruntime tokenizers), or export the model anew."
                     ) from error
             return self._loaded
 

@@ -115,8 +115,8 @@ class StaticEmbedder:
                     )
                 except Exception as error:  # the tokenizers package raises types of its own
                     raise EmbedderError(
-                        f"{self.folder}: intact, but it cannot be loaded ({error}). Export the model anew, or "
-                        f"install another version of tokenizers."
+                        f"{self.folder}: intact, but it cannot be loaded ({error}). Install what reads it again "
+                        f"(pip install --force-reinstall tokenizers), or export the model anew."
                     ) from error
             return self._loaded
 
