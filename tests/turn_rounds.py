@@ -150,7 +150,14 @@ def answers(api, results):
     return [{"role": "user", "content": results}] if api == "anthropic" and results else results
 
 
-def converse(server, search, api, *, way="complete", model=None, messages=(USER,), fields=None, **options):
+def ran(call):
+    """What the application's tools return."""
+    return f"ran {call.name}"
+
+
+def converse(
+    server, search, api, *, way="complete", model=None, messages=(USER,), fields=None, execute=ran, **options
+):
     """Talk until the model is done; at most ten requests."""
     run, model = Run(server, list(messages)), model or USERS[api]
     for _ in range(10):
@@ -163,7 +170,7 @@ def converse(server, search, api, *, way="complete", model=None, messages=(USER,
             return run
         calls = turn.calls(response)
         run.calls += calls
-        results = turn.results(response, lambda call: f"ran {call.name}")
+        results = turn.results(response, execute)
         run.results.append(results)
         run.messages += answers(api, results)
     raise AssertionError("the conversation did not end")
