@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from semantic_toolsearch.errors import IndexFileError, IndexFormatError
 from semantic_toolsearch.index.locking import exclusive
 from semantic_toolsearch.index.storage import StoredIndex, read_index, write_index
+
+logger = logging.getLogger(__name__)  # what was killed, and when: --log-cli-level=INFO
 
 Make = Callable[..., Any]
 
@@ -53,22 +56,44 @@ def assert_whole(stored: StoredIndex) -> None:
     assert stored.files == {f"file{i}.bin": content for i in range(4)}
 
 
-@pytest.mark.parametrize("seed", range(15))
-def test_a_killed_saver_leaves_the_old_index_or_a_new_one(tmp_path: Path, seed: int) -> None:
-    folder = tmp_path / "index"
-    first = start_saver(folder, "first", 1)
-    assert finish(first) == 0
-    saver = start_saver(folder, "second", 10**6)
-    time.sleep(float(np.random.default_rng(seed).uniform(0, 0.06)))
-    saver.kill()
-    finish(saver)
-    stored = read_index(folder)
-    assert_whole(stored)
-    assert stored.manifest.embedder == "first-0" or str(stored.manifest.embedder).startswith("second-")
-    after = start_saver(folder, "third", 1)  # neither a lock nor rubbish of the dead one is in the way
-    assert finish(after) == 0
-    assert read_index(folder).manifest.embedder == "third-0"
-    assert len(list(folder.iterdir())) == 3
+def killed(way: str, folder: Path, how: int) -> dict[str, dict[str, int]]:
+    """What the folder was after each kill; see the program."""
+    program = Path(__file__).with_name("killed_saver.py")
+    done = subprocess.run(
+        [sys.executable, str(program), way, str(folder), str(how)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    logger.info("killed by %s: %s", way, done.stdout)
+    found: dict[str, dict[str, int]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
+@pytest.mark.parametrize("kills", [6, pytest.param(300, marks=pytest.mark.slow)])
+def test_a_saver_killed_at_any_moment_leaves_the_old_index_or_the_new_one(tmp_path: Path, kills: int) -> None:
+    found = killed("times", tmp_path / "index", kills)["over"]
+    assert found["old"] + found["new"] == kills
+    assert found["left something behind"] > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
+@pytest.mark.parametrize(
+    ("way", "stride"),
+    [
+        ("disk", 13),
+        pytest.param("disk", 1, marks=pytest.mark.slow),
+        pytest.param("calls", 7, marks=pytest.mark.slow),
+    ],
+)
+def test_a_saver_killed_at_any_step_leaves_the_old_index_or_the_new_one(
+    tmp_path: Path, way: str, stride: int
+) -> None:
+    found = killed(way, tmp_path, stride)
+    assert found["first"].keys() == {"none", "new"}
+    assert found["over"].keys() == {"old", "new"}
 
 
 def test_a_saver_killed_before_there_was_an_index_leaves_none(tmp_path: Path, manifest: Make) -> None:
@@ -85,17 +110,18 @@ def test_a_saver_killed_before_there_was_an_index_leaves_none(tmp_path: Path, ma
     assert len(list((tmp_path / "i").glob("data-*"))) == 1
 
 
-def test_savers_at_the_same_time_and_readers_beside_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", ["ab", "abcd"])
+def test_savers_at_the_same_time_and_readers_beside_them(tmp_path: Path, names: str) -> None:
     folder = tmp_path / "index"
     assert finish(start_saver(folder, "zero", 1)) == 0
-    savers = [start_saver(folder, name, 25) for name in ("left", "right")]
+    savers = [start_saver(folder, name, 40 // len(names)) for name in names]
     seen = set()
     while any(saver.poll() is None for saver in savers):
         stored = read_index(folder)
         assert_whole(stored)
         seen.add(stored.manifest.embedder)
-    assert [finish(saver) for saver in savers] == [0, 0]
-    assert read_index(folder).manifest.embedder in {"left-24", "right-24"}
+    assert [finish(saver) for saver in savers] == [0] * len(names)
+    assert read_index(folder).manifest.embedder in {f"{name}-{40 // len(names) - 1}" for name in names}
     assert len(seen) > 1
     assert len(list(folder.iterdir())) == 3
 
