@@ -20,7 +20,7 @@ from semantic_toolsearch.documents import shared_words
 from semantic_toolsearch.exact_names import named_tools, tools_called, unwrapped
 from semantic_toolsearch.judgement import Candidate, Judgement
 from semantic_toolsearch.names import nearest
-from semantic_toolsearch.rankers.checked import checked_parts, checked_rank, cleaned
+from semantic_toolsearch.rankers.checked import checked_parts, checked_rank, cleaned, takes_patterns
 from semantic_toolsearch.rankers.protocol import Ranker, Ranking, Visible
 from semantic_toolsearch.results import (
     EXACT_NAME_BONUS,
@@ -66,7 +66,7 @@ class Retriever:
         self.ranker = ranker
         self.config = config
         self.generation = generation
-        self._takes_patterns = bool(getattr(ranker, "takes_patterns", False))
+        self._takes_patterns = takes_patterns(ranker)
         self._servers = [server_of(*identity) for identity in catalog.identities]
         self._several = len(set(self._servers)) > 1
         self._tie_order = list(range(len(catalog)))

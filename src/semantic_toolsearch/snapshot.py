@@ -10,6 +10,7 @@ from semantic_toolsearch.documents import dense_text
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.guarded import GuardedEmbedder
 from semantic_toolsearch.rankers.bm25 import Bm25Ranker
+from semantic_toolsearch.rankers.checked import ranker_made
 from semantic_toolsearch.rankers.protocol import Ranker, RankerFactory
 from semantic_toolsearch.retriever import Retriever
 
@@ -151,7 +152,7 @@ class Snapshot:
     def _ranker(self) -> Ranker:
         spec: Any = self.ranker
         if not isinstance(spec, str):
-            ranker: Ranker = spec(self.catalog) if _is_factory(spec) else spec
+            ranker: Ranker = ranker_made(spec, self.catalog) if _is_factory(spec) else spec
             check_ranker(ranker)
             return ranker
         if spec == "hybrid":

@@ -188,7 +188,7 @@ def test_a_factory_makes_the_ranker_and_its_crash_is_the_arm_s():
     def broken(catalog):
         raise KeyError("no weights")
 
-    with pytest.raises(RankerError, match="cannot be made: KeyError: 'no weights'"):
+    with pytest.raises(RankerError, match="broken raised KeyError: 'no weights'"):
         local(broken).prepare(dataset)
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from semantic_toolsearch.errors import RankerError, ToolSearchError
+from semantic_toolsearch.errors import RankerError, ToolSearchError, described
 from semantic_toolsearch.rankers.protocol import Ranking
 
 if TYPE_CHECKING:
-    from semantic_toolsearch.rankers.protocol import Ranker, Visible
+    from collections.abc import Iterator
 
-__all__ = ["checked_parts", "checked_rank", "cleaned"]
+    from semantic_toolsearch.catalog import Catalog
+    from semantic_toolsearch.rankers.protocol import Ranker, RankerFactory, Visible
+
+__all__ = ["checked_parts", "checked_rank", "cleaned", "ranker_made", "takes_patterns"]
 
 _ROUNDING: Final = 1e-4
 """How far above 1 rounding may carry a score."""
@@ -40,19 +44,16 @@ def checked_rank(ranker: Ranker, query: str, limit: int, size: int, visible: Vis
     """
     who = f"{type(ranker).__name__}.rank"
     seen = None if visible is None else visible.copy()  # what is visible is not for a ranker to change
-    try:
+    with _blamed(f"{who} raised"):
         ranking = ranker.rank(query, limit=limit, visible=seen)
-    except ToolSearchError:
-        raise
-    except Exception as fault:
-        raise RankerError(f"{who} raised {type(fault).__name__}: {fault}") from fault
-    try:
+    with _blamed(f"{who} must return a Ranking of positions and scores:"):
         positions = np.asarray(ranking.positions)
         scores = _numbers(ranking.scores)
         strong = None if ranking.strong is None else np.asarray(ranking.strong)
-        degraded, notes = ranking.degraded, tuple(map(str, ranking.notes))
-    except (AttributeError, TypeError, ValueError, OverflowError) as fault:
-        raise RankerError(f"{who} must return a Ranking of positions and scores: {fault}.") from fault
+        degraded = None if ranking.degraded is None else str(ranking.degraded)
+        if isinstance(ranking.notes, str):
+            raise TypeError("notes are one text; give a tuple of texts")
+        notes = tuple(map(str, ranking.notes))
     if positions.ndim != 1 or positions.shape != scores.shape:
         raise RankerError(
             f"{who} returned {_shape(positions)} positions for {_shape(scores)} scores; give one each."
@@ -74,7 +75,7 @@ def checked_rank(ranker: Ranker, query: str, limit: int, size: int, visible: Vis
         positions.astype(np.int64),
         scores.astype(np.float32),
         None if strong is None else strong.astype(np.bool_),
-        None if degraded is None else str(degraded),
+        degraded,
         notes,
     )
 
@@ -106,20 +107,49 @@ def checked_parts(
     Raises:
         RankerError: Its ``explain`` raised, or told something else than numbers by name.
     """
-    explain: Any = getattr(ranker, "explain", None)
-    if explain is None:
-        return {}
     who = f"{type(ranker).__name__}.explain"
-    try:
-        seen = {"visible": visible} if "visible" in signature(explain).parameters else {}
+    with _blamed(f"{who} must return numbers by name:"):
+        explain: Any = getattr(ranker, "explain", None)
+        if explain is None:
+            return {}
+        seen: dict[str, Any] = {}
+        if "visible" in signature(explain).parameters:
+            seen["visible"] = None if visible is None else visible.copy()  # as in `checked_rank`
         parts = {str(name): float(part) for name, part in dict(explain(query, position, **seen)).items()}
-    except ToolSearchError:
-        raise
-    except Exception as fault:
-        raise RankerError(f"{who} must return numbers by name: {type(fault).__name__}: {fault}") from fault
     if wrong := [name for name, part in parts.items() if not math.isfinite(part)]:
         raise RankerError(f"{who} must return numbers by name: {wrong[0]!r} is {parts[wrong[0]]}.")
     return parts
+
+
+def takes_patterns(ranker: Ranker) -> bool:
+    """Whether a query without letters and digits asks this ranker for something.
+
+    Raises:
+        RankerError: It cannot be told.
+    """
+    with _blamed(f"{type(ranker).__name__}.takes_patterns raised"):
+        return bool(getattr(ranker, "takes_patterns", False))
+
+
+def ranker_made(factory: RankerFactory, catalog: Catalog) -> Ranker:
+    """What a factory makes of a catalog.
+
+    Raises:
+        RankerError: It raised; the message names it.
+    """
+    with _blamed(f"{getattr(factory, '__name__', type(factory).__name__)} raised"):
+        return factory(catalog)
+
+
+@contextmanager
+def _blamed(who: str) -> Iterator[None]:
+    """Turn what a user's own code raises inside into an error of this library that begins with these words."""
+    try:
+        yield
+    except ToolSearchError:
+        raise
+    except Exception as fault:
+        raise RankerError(f"{who} {described(fault)}") from fault
 
 
 def _numbers(values: Any) -> npt.NDArray[np.float64]:
