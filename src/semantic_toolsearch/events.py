@@ -182,6 +182,7 @@ class ToolChanged:
 
 
 Event: TypeAlias = Searched | CallChecked | Degraded | Recovered | CatalogReplaced | ToolChanged
+"""Anything that a hook is told."""
 
 
 class EventHook:

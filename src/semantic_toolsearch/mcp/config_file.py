@@ -25,7 +25,7 @@ def read_servers(path: str | Path, *, timeout: float = 30.0) -> tuple[list[McpSe
         timeout: Seconds that each may take to start, and then for each call.
 
     Returns:
-        The servers under their names, and a line for each entry that is left out: one that is switched off, is
+        The servers under their names, and a line for each entry that is left out because it is switched off, is
         reached by an address, or is malformed. A server gets the environment variables of its entry, and ``${NAME}``
         in a value is this process's variable of that name.
 
