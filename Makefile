@@ -1,6 +1,7 @@
 # Everything here needs only Python 3.11 or newer, make, and a PyPI mirror.
 #   make demo   the main job on real input: starts MCP servers, searches their tools, calls one
 #   make test   formatting, lint, types, import rules and tests
+#   make docs   the documentation as a site, in build/docs
 #   make eval   every ranker on every dataset; writes eval/reports and the figures in docs/evaluation.md
 
 PYTHON ?= python3
@@ -8,6 +9,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
+DOCS := $(VENV)/.docs
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # The public retrieval data: TOOLSEARCH_DATA is where it lies unpacked, DATA_ARCHIVES where the archives are.
 DATA_ARCHIVES ?= ../shared/data
@@ -17,7 +19,7 @@ export TOOLSEARCH_DATA
 ARMS ?= full,keyword,anthropic-bm25,anthropic-regex,bm25,flat-bm25,semantic,rrf,hybrid
 RUN ?= .data/run
 
-.PHONY: demo test check-data bench eval baseline format clean
+.PHONY: demo test docs check-data bench eval baseline format clean
 
 demo: $(CORE)
 	@$(BIN)/python demo/install_servers.py
@@ -40,6 +42,11 @@ eval: $(DEV) | data
 		--sizes --conversations --out $(RUN) || test $$? -eq 1
 	$(BIN)/toolsearch eval report $(RUN)/results.json --into docs/evaluation.md --summary eval/reports/results.json \
 		--markdown eval/reports/results.md --title "Every task, arm and slice"
+
+# Warnings are errors: what a page or a docstring refers to must exist. Nothing is fetched.
+docs: $(DOCS)
+	@$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html -d build/.docs docs build/docs
+	@echo "Open build/docs/index.html"
 
 baseline: $(DEV)
 	$(BIN)/toolsearch eval baseline
@@ -71,8 +78,13 @@ $(CORE): pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) install --quiet --constraint constraints.txt --editable '.[mcp]'
 	@touch $@
 
+$(DOCS): pyproject.toml constraints.txt | $(CORE)
+	@echo "Installing what building the documentation needs ..."
+	@$(PIP) install --quiet --constraint constraints.txt --editable '.[mcp]' --group docs
+	@touch $@
+
 $(DEV): pyproject.toml constraints.txt | $(CORE)
 	@echo "Installing what the tests need ..."
-	@$(PIP) install --quiet --constraint constraints.txt --editable '.[mcp,openai,eval,hub]' --group test --group lint
+	@$(PIP) install --quiet --constraint constraints.txt --editable '.[mcp,openai,eval,hub]' --group test --group lint --group docs
 	@$(PIP) install --quiet --constraint constraints.txt --no-deps bfcl-eval  # its data is read, its code never runs
 	@touch $@
