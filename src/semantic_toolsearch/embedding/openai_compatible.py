@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,9 +11,10 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from semantic_toolsearch.embedding.checks import checked
+from semantic_toolsearch.embedding.endpoint_answer import read_answer, vectors_of
 from semantic_toolsearch.embedding.protocol import Matrix
 from semantic_toolsearch.embedding.texts import as_texts
-from semantic_toolsearch.errors import ConfigError, EmbedderError, MissingExtraError
+from semantic_toolsearch.errors import ConfigError, EmbedderError, MissingExtraError, described
 
 OPENAI = "https://api.openai.com/v1"
 
@@ -24,7 +26,8 @@ that."""
 class OpenAICompatibleEmbedder:
     """Embeds through ``POST {base_url}/embeddings``: OpenAI, vLLM, Ollama, llama.cpp, LM Studio and others.
 
-    Needs the extra ``openai``. Texts leave this machine for ``base_url``. Instances may be shared by threads.
+    Needs the extra ``openai``. Texts leave this machine for ``base_url``, and a redirect is not followed. An answer
+    may neither be endless nor arrive for ever. Instances may be shared by threads.
 
     Args:
         base_url: Address up to and including the version, for instance "http://localhost:11434/v1"; None is
@@ -38,7 +41,7 @@ class OpenAICompatibleEmbedder:
         document_prefix: Likewise for documents ("passage: ").
         batch_size: Texts of one request.
         max_characters: Characters kept of each text; endpoints refuse a whole request for one text too long.
-        timeout: Seconds until one attempt is given up.
+        timeout: Seconds until one attempt is given up: without any sign of an answer, and again for its arrival.
         max_retries: Further attempts after a refusal (429), a server error or a timeout.
 
     Attributes:
@@ -100,7 +103,7 @@ class OpenAICompatibleEmbedder:
         with self._lock:
             if self._dimension is None:
                 rows = self._request(["dimension"])
-                if not isinstance(rows[0], Sequence) or isinstance(rows[0], str) or not rows[0]:
+                if not isinstance(rows[0], (list, np.ndarray)) or not len(rows[0]):
                     raise self._error("the answer holds no vector")
                 self._dimension = len(rows[0])
             return self._dimension
@@ -138,27 +141,27 @@ class OpenAICompatibleEmbedder:
         """Send one request; returns the vectors as the endpoint wrote them, in the order of ``texts``."""
         client = self._open()
         options = {"dimensions": self._dimension} if self._request_dimension else {}
-        try:
-            # Without an explicit format the SDK asks for base64 and also accepts plain numbers.
-            entries = list(client.embeddings.create(model=self.model, input=texts, **options).data)
-            indices = [getattr(entry, "index", None) for entry in entries]
-            vectors = [entry.embedding for entry in entries]
-        except Exception as error:  # a foreign body can break the SDK's own reading in ways it does not wrap
-            raise self._error(f"{type(error).__name__}: {str(error)[:300]}") from error
-        if len(vectors) != len(texts):
-            raise self._error(f"it returned {len(vectors)} vectors for {len(texts)} texts")
-        if all(index is None for index in indices):
-            return vectors  # some servers leave the index out; then the order is all there is
-        order = {index: position for position, index in enumerate(indices)}
-        if set(order) != set(range(len(texts))):
-            raise self._error(f"its indices {indices[:8]} do not number the {len(texts)} texts")
-        return [vectors[order[position]] for position in range(len(texts))]
+        for attempts_left in range(self._max_retries, -1, -1):
+            arriving = False
+            try:
+                with client.embeddings.with_streaming_response.create(
+                    model=self.model, input=texts, encoding_format="base64", **options
+                ) as response:
+                    arriving = True
+                    answer = read_answer(response.iter_bytes(), len(texts), self._timeout)
+                    arriving = False
+                return vectors_of(answer, len(texts))
+            except Exception as error:  # of the SDK, and where the connection breaks of libraries below it
+                # Up to the answer the SDK tries again by itself.
+                if not (arriving and attempts_left) or isinstance(error, (ValueError, TimeoutError)):
+                    raise self._error(_reason(error)) from error
+        raise AssertionError("the last attempt returns or raises")
 
     def _open(self) -> Any:
         with self._lock:
             if self._client is None:
                 try:
-                    from openai import OpenAI, OpenAIError
+                    from openai import DefaultHttpxClient, OpenAI, OpenAIError
                 except ImportError as error:
                     raise MissingExtraError("OpenAICompatibleEmbedder", "openai") from error
                 foreign = self.base_url != OPENAI
@@ -169,16 +172,31 @@ class OpenAICompatibleEmbedder:
                         api_key=key,
                         timeout=self._timeout,
                         max_retries=self._max_retries,
+                        # The texts are meant for this address, and for no other that it may name.
+                        http_client=DefaultHttpxClient(follow_redirects=False),
                     )
                 except OpenAIError as error:  # no key, neither given nor in the environment
                     raise self._error(str(error)) from error
                 if foreign:
                     client.organization = client.project = None  # read from the environment, meant for OpenAI
+                weakref.finalize(self, client.close)
                 self._client = client
             return self._client
 
     def _error(self, reason: str) -> EmbedderError:
         return EmbedderError(f"embedding endpoint {self.base_url} (model {self.model!r}) failed: {reason}")
+
+
+def _reason(error: Exception) -> str:
+    """What made a request fail, with what the SDK keeps for itself."""
+    response: Any = getattr(error, "response", None)
+    place = None if response is None else response.headers.get("location")
+    if place is not None:
+        return f"it redirects to {place[:200]!r}; give that address as base_url if it is the right one"
+    if isinstance(error, (ValueError, TimeoutError)):
+        return str(error)[:300]
+    cause = "" if error.__cause__ is None else f" ({described(error.__cause__)[:200]})"
+    return described(error)[:300] + cause
 
 
 def _positive(**values: float | None) -> None:
