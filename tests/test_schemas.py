@@ -260,7 +260,11 @@ class TestRepair:
         assert schema["properties"]["description"]["default"] == {"description": "da\u200bta stays"}
         assert len(schema["properties"]) == 4
         json.dumps(schema, ensure_ascii=False).encode()
-        assert len(problems) == 5
+        assert len(problems) == 6
+        assert (
+            "$.parameters.properties.description.default.description: hidden characters are left out"
+            in str([str(problem) for problem in problems])
+        )
 
     def test_names_that_look_like_keywords_are_names(self):
         value = obj(
@@ -281,7 +285,11 @@ class TestRepair:
     def test_mending_twice_changes_nothing_more(self, value):
         schema, _ = repair_schema(value)
         if schema is not None:
-            assert repair_schema(schema) == (schema, ())
+            again, problems = repair_schema(schema)
+            assert again == schema
+            assert {problem.reason for problem in problems} <= {
+                "hidden characters are left out of what a model sees"
+            }
 
     @given(SCHEMAS)
     def test_the_input_is_left_alone(self, value):

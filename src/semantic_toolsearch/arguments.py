@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from semantic_toolsearch.argument_problems import Findings
 from semantic_toolsearch.coercion import put_right
 from semantic_toolsearch.errors import ArgumentProblem, ArgumentsError
+from semantic_toolsearch.hidden_text import led_back, may_hide, seen, seen_schema
 from semantic_toolsearch.json_values import NotJsonError, copy_json
 from semantic_toolsearch.validation import MAX_STEPS, TooMuchWorkError, checker_of
 
@@ -45,10 +46,23 @@ def check(tool: ToolDefinition, arguments: Any, *, name: str | None = None) -> d
     tool = tool.recheck()
     label = name or tool.name
     try:
+        return _checked(tool, arguments, label)
+    except ArgumentsError:
+        schema = json.dumps(tool.parameters, ensure_ascii=False)
+        if may_hide(schema):  # then the problems are told in the words that the model knows
+            seen_as = tool.model_copy(update={"parameters": seen_schema(json.loads(schema))})
+            _checked(seen_as.recheck(), arguments, label)
+        raise
+
+
+def _checked(tool: ToolDefinition, arguments: Any, label: str) -> dict[str, Any]:
+    try:
         value = _read(arguments)
     except _UnreadableError as error:
         raise _error(tool, label, (ArgumentProblem("", "json", str(error)),)) from None
     checker, steps = checker_of(tool), [MAX_STEPS]
+    if checker.registered:
+        value = led_back(value, checker.registered)
     try:
         broken = checker.findings(value, steps)
         for _ in range(_ROUNDS):
@@ -116,6 +130,6 @@ def _error(
         if names:
             more = f" and {len(names) - _MAX_TOLD:,} more" if len(names) > _MAX_TOLD else ""
             lines.append(f"{title}: {', '.join(names[:_MAX_TOLD])}{more}.")
-    schema = json.dumps(tool.parameters, ensure_ascii=False, separators=(",", ":"))
+    schema = json.dumps(seen(tool.parameters), ensure_ascii=False, separators=(",", ":"))
     lines.append(f"Call {label} again with arguments that fit this schema: {schema}")
-    return ArgumentsError("\n".join(lines), problems, missing, unexpected)
+    return ArgumentsError(seen("\n".join(lines)), problems, missing, unexpected)

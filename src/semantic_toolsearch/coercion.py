@@ -1,8 +1,9 @@
 """Broken rules and the value that breaks them in; the value with harmless slips of type put right out.
 
 What is put right, and only where the schema refuses what was sent: the text of a number, of true or false, of
-null, of an object or of a list, where that is what the schema wants; a whole number without its fraction (3.0);
-a whole number where text is wanted; null for a parameter that may be left out but not be null (it is left out).
+null, of an object or of a list, where that is what the schema wants; a listed value without the characters that
+hide in it; a whole number without its fraction (3.0); a whole number where text is wanted; null for a parameter
+that may be left out but not be null (it is left out).
 Where alternatives would give different values, nothing is changed. A single value never becomes a list, words
 such as "yes" never become true, and no default is filled in.
 """
@@ -13,6 +14,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from semantic_toolsearch.hidden_text import meant
 from semantic_toolsearch.json_values import NotJsonError, copy_json
 
 if TYPE_CHECKING:
@@ -64,6 +66,8 @@ def _changes(finding: ValidationError) -> dict[Path, Any] | None:
         read = _LEFT_OUT if value is None else _read(value) if isinstance(value, str) else _NOTHING
         found = read is _LEFT_OUT or any(_same(read, one) for one in allowed)
         new = read if found else _NOTHING
+        if new is _NOTHING and isinstance(value, str) and (text := meant(value, allowed)) is not None:
+            new = text
     else:
         return None
     if new is _LEFT_OUT and not isinstance(finding.absolute_path[-1] if finding.absolute_path else 0, str):

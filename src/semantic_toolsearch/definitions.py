@@ -167,6 +167,8 @@ def _clean_namespace(namespace: str, problems: list[Problem]) -> str | None:
     if len(namespace) > MAX_NAME:
         reason = f"{len(namespace):,} characters, at most {MAX_NAME:,} make a name"
         raise UnusableToolError((*problems, Problem("$.namespace", reason)))
+    if clean_prose(namespace)[0] != namespace:
+        problems.append(Problem("$.namespace", "hidden characters are left out of what a model sees"))
     return namespace if strip_hidden(namespace).strip() else None
 
 

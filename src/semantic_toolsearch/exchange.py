@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from semantic_toolsearch.hidden_text import seen
 from semantic_toolsearch.results import MOST_NAMESPACES
 
 if TYPE_CHECKING:
@@ -214,7 +215,9 @@ def search_tool(*, offer_limit: bool, max_limit: int, namespaces: Sequence[tuple
     )
     if namespaces:
         largest = sorted(namespaces, key=lambda space: (-space[1], space[0]))
-        listed = ", ".join(f"{name} ({count})" for name, count in sorted(largest[:MOST_NAMESPACES]))
+        listed = ", ".join(
+            f"{' '.join(seen(name).split())} ({count})" for name, count in sorted(largest[:MOST_NAMESPACES])
+        )
         rest = largest[MOST_NAMESPACES:]
         more = f", and {len(rest)} more with {sum(count for _, count in rest)} tools" if rest else ""
         description += f" Searchable: {listed}{more}."
@@ -301,9 +304,11 @@ def search_record(
         "degraded": result.degraded is not None,
     }
     record: dict[str, Any] = {"query": result.query, "tools": tools, "loaded": list(loaded), "note": note}
-    return record | {
+    record |= {
         key: value for key, value in optional.items() if value or (key == "total" and value is not None)
     }
+    readable: dict[str, Any] = seen(record)
+    return readable
 
 
 def as_dict(value: Any) -> Any:

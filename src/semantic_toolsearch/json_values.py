@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
-from semantic_toolsearch.cleaning import clean_prose, replace_surrogates
+from semantic_toolsearch.cleaning import HIDDEN, clean_prose, replace_surrogates
 from semantic_toolsearch.report import Problem
 
 __all__ = ["MAX_DEPTH", "MAX_VALUES", "NotJsonError", "copy_json", "json_path"]
@@ -73,7 +73,8 @@ def copy_json(
     """Copy a value into plain dicts, lists, strings, numbers, booleans and None, without recursion.
 
     Lone surrogates become U+FFFD everywhere; in mode "schema" hidden characters leave descriptions and
-    titles. Tuples become lists, mappings dicts, subclasses of str, int and float their plain value.
+    titles, and are told of elsewhere. Tuples become lists, mappings dicts, subclasses of str, int and float
+    their plain value.
 
     Returns:
         The copy, which shares nothing mutable with the original, and what was changed.
@@ -123,7 +124,7 @@ class _Copier:
                 if left < 0:
                     raise NotJsonError(self._where, f"more than {self._max_values:,} values")
                 frame.key = key
-                if frame.is_map and not (type(key) is str and key.isascii()):
+                if frame.is_map and not (type(key) is str and key.isascii() and key.isprintable()):
                     frame.key = key = self._key(key, frame)
                 kind = type(item)
                 if kind is str:
@@ -168,6 +169,7 @@ class _Copier:
             frame.key = cleaned
             reason = f"{surrogates} lone surrogate(s) in the key became U+FFFD"
             self.problems.append(Problem(self._path(), reason))
+        self._note_hidden(cleaned)
         return cleaned
 
     def _text(self, text: str, frame: _Frame) -> str:
@@ -178,7 +180,12 @@ class _Copier:
         cleaned, surrogates = replace_surrogates(text)
         if surrogates:
             self.problems.append(Problem(self._path(), f"{surrogates} lone surrogate(s) became U+FFFD"))
+        self._note_hidden(cleaned)
         return cleaned
+
+    def _note_hidden(self, text: str) -> None:
+        if HIDDEN.search(text) and clean_prose(text)[0] != text:
+            self.problems.append(Problem(self._path(), "hidden characters are left out of what a model sees"))
 
     def _scalar(self, item: Any, frame: _Frame) -> Any:
         if isinstance(item, int):

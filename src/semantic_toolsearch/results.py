@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from semantic_toolsearch.hidden_text import seen
+
 if TYPE_CHECKING:
     from semantic_toolsearch.definitions import ToolDefinition
 
@@ -103,7 +105,7 @@ class SearchResult:
     generation: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        """The result as plain JSON values, without parts that are empty."""
+        """The result as plain JSON values a model may see, without parts that are empty."""
         content: dict[str, Any] = {
             "query": self.query,
             "outcome": self.outcome,
@@ -118,7 +120,8 @@ class SearchResult:
             "generation": self.generation,
         }
         kept = {"query", "outcome", "tools", "total", "generation"}
-        return {key: value for key, value in content.items() if value or key in kept}
+        shown: dict[str, Any] = seen({key: value for key, value in content.items() if value or key in kept})
+        return shown
 
 
 @dataclass(frozen=True, slots=True)

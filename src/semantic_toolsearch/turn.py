@@ -326,7 +326,8 @@ class Turn:
             if told:
                 tell(result)
         at_hand = {*self.plan.full, *self.plan.loaded}
-        if self.plan.mode == "bridge":  # a tool's parameters stand in the conversation, which may have lost them
+        # There a tool's parameters stand in the conversation, which may have lost them.
+        if self.plan.mode == "bridge":
             at_hand &= {*self.plan.full, *self._state.shown}
         available = [hit for hit in result.tools if hit.name in at_hand]
         fresh = [hit for hit in result.tools if hit.name not in at_hand]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from semantic_toolsearch.hidden_text import seen
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -106,7 +108,7 @@ def forbidden_to_programs(name: str) -> str:
 
 def refused(name: str, parameters: dict[str, Any]) -> str:
     """A call of an unloaded tool, where those are not run unseen."""
-    schema = json.dumps(parameters, ensure_ascii=False)
+    schema = json.dumps(seen(parameters), ensure_ascii=False)
     return (
         f"{name} was not loaded, so nothing was run. It is loaded now; call it again by this schema: {schema}"
     )

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
+from semantic_toolsearch.hidden_text import registered_names
 from semantic_toolsearch.schema_walk import References, walk
 
 if TYPE_CHECKING:
@@ -48,12 +49,16 @@ class SchemaChecker:
 
     Args:
         schema: A repaired schema; not altered.
+
+    Attributes:
+        registered: The names of parameters that a model sees by another one; see ``hidden_text``.
     """
 
     def __init__(self, schema: dict[str, Any]) -> None:
         from referencing import Registry
 
         named = schema.get("$schema")
+        self.registered = registered_names(schema)
         self.root: dict[str, Any] = json.loads(json.dumps(schema))
         for node in walk(self.root, follow=True):
             # All references are resolved from the root; one draft holds for the whole document.

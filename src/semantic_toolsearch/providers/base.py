@@ -21,6 +21,7 @@ from semantic_toolsearch.exchange import (
     TurnRequest,
     as_dict,
 )
+from semantic_toolsearch.hidden_text import may_hide, seen, seen_schema
 from semantic_toolsearch.schemas import wire_projection
 
 if TYPE_CHECKING:
@@ -116,7 +117,9 @@ def wire_schema(tool: ToolDefinition) -> dict[str, Any]:
     """
     text = _PROJECTIONS.get(tool)
     if text is None:
-        text = json.dumps(wire_projection(tool.parameters)[0], ensure_ascii=False, separators=(",", ":"))
+        text = _compact(wire_projection(tool.parameters)[0])
+        if may_hide(text):
+            text = _compact(seen_schema(json.loads(text)))
         _PROJECTIONS[tool] = text
     schema: dict[str, Any] = json.loads(text)
     return schema
@@ -129,8 +132,8 @@ def own_schema(tool: OwnTool) -> dict[str, Any]:
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of a JSON value that shares nothing with it."""
-    return json.loads(json.dumps(value))
+    """Return a copy of a JSON value that shares nothing with it, and holds no hidden characters."""
+    return json.loads(json.dumps(seen(value)))
 
 
 def stub_schema() -> dict[str, Any]:
@@ -157,7 +160,7 @@ def wire_text(text: str) -> str:
 
 def json_text(value: Any) -> str:
     """Return the value as compact JSON text that UTF-8 can carry."""
-    return wire_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return wire_text(_compact(value))
 
 
 def parse_arguments(value: Any) -> Any:
@@ -281,6 +284,10 @@ def merged_usage(usage: Mapping[str, Any] | None, later: Mapping[str, Any]) -> d
     merged = dict(usage or {})
     merged.update({key: value for key, value in later.items() if value is not None or key not in merged})
     return merged
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _plain(value: Any) -> Any:

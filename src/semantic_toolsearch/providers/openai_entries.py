@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
-from semantic_toolsearch.providers.base import cut_description, openai_stub_schema, own_schema
+from semantic_toolsearch.providers.base import copied, cut_description, openai_stub_schema, own_schema
 from semantic_toolsearch.providers.openai_schemas import parameters_of
 
 if TYPE_CHECKING:
@@ -27,11 +26,11 @@ def entry_of(name: str, tool: ToolDefinition, *, deferred: bool = False) -> dict
     fields = tool.provider_fields
     if entry["type"] == "custom":
         if isinstance(fields.get("format"), dict):
-            entry["format"] = json.loads(json.dumps(fields["format"]))
+            entry["format"] = copied(fields["format"])
     else:
         entry["parameters"], entry["strict"] = parameters_of(tool)
         if isinstance(fields.get("output_schema"), dict):
-            entry["output_schema"] = json.loads(json.dumps(fields["output_schema"]))
+            entry["output_schema"] = copied(fields["output_schema"])
     callers = fields.get("allowed_callers")
     if isinstance(callers, list) and (known := [caller for caller in callers if caller in _CALLERS]):
         entry["allowed_callers"] = known
