@@ -13,7 +13,7 @@ from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.history import Called, Found, read
 from semantic_toolsearch.loaded import Resolver, loaded_names, missing, named
 from semantic_toolsearch.policies import NO_LISTS, PolicyLists
-from semantic_toolsearch.providers import anthropic, anthropic_history
+from semantic_toolsearch.providers import anthropic, anthropic_history, openai_history
 from semantic_toolsearch.providers.base import unloaded_names
 from semantic_toolsearch.providers.validate import validate
 from semantic_toolsearch.support import infer_api, lookup
@@ -136,6 +136,8 @@ def make_turn(
         )
 
     turn = Turn(snapshot, request, messages, notes, state, visible, again)
+    if api == "responses":
+        turn.messages = openai_history.with_namespaces(messages, turn.tools)
     if options.validate:
         require_valid(turn, options, support.most_tools)
     return turn

@@ -95,11 +95,11 @@ class Turn:
     """One model call of a conversation; made by ``ToolSearch.turn``.
 
     Attributes:
-        tools: The request's ``tools`` list.
+        tools: The request's ``tools`` list. Where it is empty, leave the field out: Chat Completions refuses it so.
         instructions: A note for the system prompt; empty where the provider searches or nothing is deferred. It holds
             compaction notes where messages cannot.
-        messages: The conversation as it can be sent: what names tools that are gone is left out, all else is the
-            caller's own objects.
+        messages: The conversation as it can be sent: what names tools that are gone is left out, calls get the
+            namespace that OpenAI asks for; all else is the caller's own objects.
         plan: What is sent in full, what is deferred, who searches, and why.
     """
 

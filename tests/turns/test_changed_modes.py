@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from surfaces import CLAUDE, claude, engine, record, use
+from surfaces import CLAUDE, GPT, claude, engine, function_call, record, responses, use
 
 from semantic_toolsearch import SearchConfig
+from semantic_toolsearch.testing.loopback import Settings, responses_request
 
 USER = {"role": "user", "content": "Keep my book a little longer."}
 
@@ -72,3 +73,36 @@ def test_references_to_entries_of_the_callers_own_stay(lib, own, name):
     turn = engine(lib).turn(messages, model=CLAUDE, extra=[own], validate=True)
     found = turn.messages[1]["content"][1]["content"]["tool_references"]
     assert [reference["tool_name"] for reference in found] == [name, "renewLoan"]
+
+
+def gpt_reads(turn):
+    """What OpenAI's interface makes of a request."""
+    body = {"model": GPT, "tools": turn.tools, "input": turn.messages}
+    return responses_request.read_request(body, 0, {}, Settings()).view
+
+
+def asked(search, messages, item, **options):
+    """The conversation with one more item of the model and its answer."""
+    turn = search.turn(messages, model=GPT, validate=True, **options)
+    gpt_reads(turn)
+    return [*messages, item, *turn.results(responses(item), lambda call: "done")]
+
+
+@pytest.mark.parametrize("mode", ["hosted", "output", "stub"])
+def test_c25_a_call_without_a_namespace_is_replayed_where_the_function_has_one(lib, mode):
+    """A stub is called by its bare name; a deferred function stands in a namespace of its own name."""
+    search = engine(lib)
+    found = {
+        "type": "tool_search_call",
+        "execution": "client",
+        "call_id": "s1",
+        "arguments": {"query": "renewLoan"},
+    }
+    messages = asked(search, [USER], {**found, "status": "completed"}, mode="output")
+    messages = asked(search, messages, function_call("renewLoan", {"readerCard": "7"}), mode="stub")
+    turn = search.turn(messages, model=GPT, mode=mode, validate=True)
+    gpt_reads(turn)
+    call = next(item for item in turn.messages if item.get("type") == "function_call")
+    assert call.get("namespace") == (None if mode == "stub" else "renewLoan")
+    assert "namespace" not in messages[3], "the caller's own item stays as it is"
+    assert [item for item in turn.messages if item is not call] == messages[:3] + messages[4:]
