@@ -98,7 +98,8 @@ def request(api, turn, model, **more):
             **more,
         }
     system = [{"role": "system", "content": turn.instructions}] if turn.instructions else []
-    return {"model": model, "tools": turn.tools, "messages": [*system, *turn.messages], **more}
+    tools = {"tools": turn.tools} if turn.tools else {}  # refused where it is empty
+    return {"model": model, **tools, "messages": [*system, *turn.messages], **more}
 
 
 def client_of(server, api, kind=""):

@@ -36,9 +36,8 @@ def asked(search, arguments, **options):
     """The record that a model gets for one call of the search tool."""
     made = {"name": "tool_search", "arguments": json.dumps(arguments, ensure_ascii=False)}
     message = {"role": "assistant", "tool_calls": [{"id": "s1", "type": "function", "function": made}]}
-    turn = search.turn(
-        [], model="llama-4", mode="stub", **{"deferred_tools": search.catalog.wire_names, **options}
-    )
+    usual = {"mode": "stub", "deferred_tools": search.catalog.wire_names}
+    turn = search.turn([], model="llama-4", **{**usual, **options})
     (result,) = turn.answer({"choices": [{"finish_reason": "tool_calls", "message": message}]})
     return json.loads(result["content"])
 
