@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -157,10 +158,11 @@ class EmbeddingCache:
             self._warn("read", error)
             return 0
 
-    @contextmanager
+    @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """Open the file for one operation: nothing stays open that a fork or another thread could share."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _refuse_what_is_no_file(self.path)
         connection = sqlite3.connect(self.path, timeout=self._wait, isolation_level=None)
         try:
             _prepare(connection, self._wait)
@@ -181,6 +183,15 @@ class EmbeddingCache:
                 "damaged, or set %s to a folder that can be written.",
                 self.path, action, type(error).__name__, error, ENVIRONMENT_VARIABLE,
             )  # fmt: skip
+
+
+def _refuse_what_is_no_file(path: Path) -> None:
+    """Opening a pipe, even one beside the file, may wait for ever."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with contextlib.suppress(FileNotFoundError):
+            place = f"{path}{suffix}"
+            if not stat.S_ISREG(os.stat(place).st_mode):
+                raise OSError(f"{place} is not a regular file")
 
 
 def _prepare(connection: sqlite3.Connection, wait: float) -> None:
