@@ -97,6 +97,9 @@ def test_every_kind_says_what_to_do():
         ("caf\u00e9", "cafe"),
         ("\uff53end", "send"),
         ("\u03bf\u0440en", "open"),
+        ("tool_\u0967", "tool_l"),  # Devanagari one
+        ("\u0660pen", "open"),  # Arabic zero
+        ("\U0001d5cc\U0001d5be\U0001d5c7\U0001d5bd", "send"),  # mathematical letters
     ],
 )
 def test_x20_names_that_look_alike_have_one_skeleton(name, looks_like):
@@ -210,6 +213,31 @@ def test_hidden_characters_in_names_of_tools_and_servers_are_told():
 def test_names_in_other_scripts_are_not_odd(name):
     assert mixed_scripts(name) == ()
     assert found(tool(name)) == []
+
+
+def test_x20_parameters_with_odd_names_are_told():
+    def pay(name):
+        fields = {name: {"type": "string", "description": "Something or other"}}
+        return Catalog([tool("pay", parameters={"type": "object", "properties": fields})])
+
+    (message,) = [f.message for f in lint_catalog(pay("p\u0430ssword")) if f.kind == "odd-characters"]
+    assert "The name of its parameter" in message
+    assert "LATIN and CYRILLIC" in message
+    assert "odd-characters" in {finding.kind for finding in lint_catalog(pay("to\u200b"))}
+    assert lint_catalog(pay("می\u200cخواهم")) == ()
+
+
+@pytest.mark.parametrize("twin", ["SEND-MAIL", "Send_Mail", "sendMail"])
+def test_x20_names_that_differ_in_case_or_separators_are_told(twin):
+    (finding,) = lint_catalog(Catalog([tool("send_mail", server="a"), tool(twin, server="b")]))
+    assert (finding.kind, len(finding.tools)) == ("same-name", 2)
+    assert "differ in case or separators" in finding.message
+
+
+def test_x20_private_characters_are_told():
+    assert "odd-characters" in dict(found(tool("pay\ue000")))
+    remarked = Catalog([tool("pay", "Pay with \uf8ff Pay, or in some other way.")]).report.ok[0]
+    assert "private-use" in str(remarked)
 
 
 def test_scripts_mixed_in_a_word_are_told():

@@ -175,6 +175,9 @@ def _clean_namespace(namespace: str, problems: list[Problem]) -> str | None:
 def _clean_description(description: str, problems: list[Problem]) -> str:
     cleaned, done = clean_prose(description)
     problems.extend(Problem("$.description", reason) for reason in done)
+    if not cleaned.isascii() and any("\ue000" <= char <= "\uf8ff" for char in cleaned):
+        reason = "holds private-use characters, which mean nothing but to whom it was agreed with"
+        problems.append(Problem("$.description", reason, changed=False))
     if len(cleaned) > LONG_DESCRIPTION:
         reason = f"{len(cleaned):,} characters: indexed whole, but clients and providers cut such texts"
         problems.append(Problem("$.description", reason, changed=False))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from semantic_toolsearch.cleaning import has_hidden, strip_hidden
+from semantic_toolsearch.cleaning import clean_prose, has_hidden, strip_hidden
 from semantic_toolsearch.lookalikes import describe_characters, mixed_scripts, neighbours, skeleton
 from semantic_toolsearch.names import squash
+from semantic_toolsearch.schemas import schema_fields
 
 if TYPE_CHECKING:
     from semantic_toolsearch.catalog import Catalog
@@ -40,12 +42,16 @@ def similar_names(catalog: Catalog) -> list[SimilarNames]:
 
 
 def odd_characters(tool: ToolDefinition) -> str | None:
-    """Say which characters of its or its server's name are hidden or of a foreign script; None for none."""
-    for what, name in (("Its name", tool.name), ("Its server's name", tool.namespace or "")):
+    """Say which characters of its name, its server's or a parameter's are hidden or foreign; None for none."""
+    names = [("Its name", tool.name), ("Its server's name", tool.namespace or "")]
+    names += [("The name of its parameter", field.name) for field in schema_fields(tool.parameters)]
+    for what, name in names:
         shown = strip_hidden(name)
-        if has_hidden(name):
+        if clean_prose(name)[0] != name:
             hidden = "".join(char for char in name if has_hidden(char))
             return f"{what} {shown!r} holds characters that are not seen: {describe_characters(hidden)}."
+        if any(unicodedata.category(char) == "Co" for char in name):
+            return f"{what} {shown!r} holds characters without any meaning: {describe_characters(name)}."
         scripts = mixed_scripts(name)
         if scripts:
             return f"{what} {shown!r} mixes {' and '.join(scripts)} in one word: {describe_characters(name)}."
@@ -66,6 +72,12 @@ def _similar(names: Sequence[_Name]) -> list[SimilarNames]:
         by_look[skeleton(name.text)].append(name)
         by_key[squash(name.text)].append(name)
     found = [_same_look(group) for look, group in by_look.items() if look and len(group) > 1]
+    # A capital I looks like a small l, so that names equal but for case need not look the same.
+    found += [
+        _same_look(group)
+        for key, group in by_key.items()
+        if key and len({skeleton(name.text) for name in group}) > 1
+    ]
     # A skeleton merges characters on purpose, so single errors are looked for in the names as written.
     for first, second in neighbours(by_key):
         group = by_key[first] + by_key[second]

@@ -66,8 +66,13 @@ def skeleton(name: str) -> str:
     `paypaI` and `pаypal` (with a Cyrillic а) both give `paypal`, and so do `pay-pal` and `PayPal`.
     """
     text = unicodedata.normalize("NFKD", strip_hidden(name))
-    text = "".join(char for char in text if unicodedata.category(char) != "Mn").translate(_RESEMBLES)
+    text = "".join(_digit(char) for char in text if unicodedata.category(char) != "Mn").translate(_RESEMBLES)
     return squash(text).replace("rn", "m").replace("vv", "w")
+
+
+def _digit(char: str) -> str:
+    """The ASCII digit for a digit of any script."""
+    return char if char.isascii() or not char.isdecimal() else str(unicodedata.decimal(char))
 
 
 def mixed_scripts(name: str) -> tuple[str, ...]:
