@@ -9,8 +9,9 @@ from semantic_toolsearch.asking import find, watched
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.config import DEFAULT_THRESHOLD, SearchConfig
 from semantic_toolsearch.dense import Unavailable
-from semantic_toolsearch.embedding import DEFAULT_MODEL, EmbeddingCache, resolve_embedder
+from semantic_toolsearch.embedding import DEFAULT_MODEL, EmbeddingCache
 from semantic_toolsearch.embedding.cache import open_cache
+from semantic_toolsearch.embedding.resolve import embedder_of_search
 from semantic_toolsearch.errors import ConfigError, EmbedderError
 from semantic_toolsearch.events import EventHook
 from semantic_toolsearch.exact_names import VisibleNames
@@ -95,7 +96,7 @@ class ToolSearch:
             config = config.but(ranker=spec)
         catalog = tools if isinstance(tools, Catalog) else Catalog(tools, strict=strict)
         hook = None if on_event is None else EventHook(on_event)
-        empty = Snapshot(Catalog(), spec, config, resolve_embedder(embedder), open_cache(cache), hook=hook)
+        empty = Snapshot(Catalog(), spec, config, embedder_of_search(embedder), open_cache(cache), hook=hook)
         review = Review.first(config, None if pins is None else read_pins(pins), watched=hook is not None)
         self._generations = Generations(empty, review, catalog)
         self.sessions: SessionStore | None = None

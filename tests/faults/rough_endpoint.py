@@ -82,7 +82,7 @@ class RoughEndpoint:
 
     def promises_less(self, connection, body):
         data = self.right(body)
-        connection.sendall(head(200, length=len(data) // 2) + data)
+        connection.sendall(head(200, length=len(data) // 2, Connection="close") + data)
         return False
 
     def endless(self, connection, body):

@@ -153,3 +153,13 @@ def test_nothing_that_an_endpoint_says_is_taken_for_its_dimension_but_a_vector(e
         _ = embedder_of(endpoint, dimension=None).dimension
     endpoint.conduct = None
     assert embedder_of(endpoint, dimension=None).dimension == 64
+
+
+def test_a_password_in_the_address_is_in_no_message(endpoint):
+    endpoint.conduct = says(500, b"oops")
+    embedder = OpenAICompatibleEmbedder(
+        endpoint.url.replace("//", "//user:a-secret@"), "m", dimension=64, max_retries=0
+    )
+    result = ToolSearch(TOOLS, embedder=embedder, cache=False).search(QUERY)
+    held(result, endpoint.url)
+    assert "a-secret" not in result.degraded

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from semantic_toolsearch.demo import run
 from semantic_toolsearch.errors import ConfigError
+from semantic_toolsearch.index import FaissIndex
 
 DEMO = Path(__file__).parents[2] / "demo"
 SERVERS = Path(__file__).parent / "servers"
@@ -100,6 +101,19 @@ def test_the_tour_searches_and_calls_real_servers(folder):
     assert "you said hello" in output
     assert "no such guest" in output
     assert "does not see desk.fly" in output
+
+
+def test_bc54_the_tour_goes_on_by_words_while_the_index_fails(folder, monkeypatch, caplog):
+    def fails(*args, **options):
+        raise RuntimeError("Error in faiss")
+
+    monkeypatch.setattr(FaissIndex, "search", fails)
+    code, output = tour(folder)
+    assert code == 0
+    assert "you said hello" in output
+    assert [record.levelname for record in caplog.records if "words alone decide" in record.message] == [
+        "WARNING"
+    ]
 
 
 def test_no_server_up_says_how_to_install_them(folder):

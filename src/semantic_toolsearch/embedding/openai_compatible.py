@@ -93,7 +93,8 @@ class OpenAICompatibleEmbedder:
         self._max_retries = max_retries
         self._lock = threading.RLock()
         self._client: Any = None
-        place = address.netloc.rpartition("@")[2] + address.path
+        place = address.netloc.rpartition("@")[2] + address.path  # a password is for no id and no message
+        self._shown = f"{address.scheme}://{place}"
         prefixes = f"|{query_prefix}|{document_prefix}" if query_prefix or document_prefix else ""
         self.id = f"{model}@{place}{prefixes}" + (f"|{dimension}" if request_dimension else "")
 
@@ -184,7 +185,7 @@ class OpenAICompatibleEmbedder:
             return self._client
 
     def _error(self, reason: str) -> EmbedderError:
-        return EmbedderError(f"embedding endpoint {self.base_url} (model {self.model!r}) failed: {reason}")
+        return EmbedderError(f"embedding endpoint {self._shown} (model {self.model!r}) failed: {reason}")
 
 
 def _reason(error: Exception) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from semantic_toolsearch.embedding.onnx import OnnxEmbedder
-from semantic_toolsearch.embedding.protocol import Embedder
+from semantic_toolsearch.embedding.protocol import Embedder, Matrix
 from semantic_toolsearch.embedding.shipped import DEFAULT_MODEL, shipped_choices, shipped_model, shipped_name
 from semantic_toolsearch.embedding.static import StaticEmbedder
-from semantic_toolsearch.errors import ConfigError
+from semantic_toolsearch.errors import ConfigError, EmbedderError
 
 
 def resolve_embedder(spec: str | Embedder = DEFAULT_MODEL) -> Embedder:
@@ -48,6 +49,49 @@ def resolve_embedder(spec: str | Embedder = DEFAULT_MODEL) -> Embedder:
             f"encode_document and encode_query; {type(spec).__name__} lacks {', '.join(missing)}"
         )
     return spec
+
+
+def embedder_of_search(spec: str | Embedder) -> Embedder:
+    """Like `resolve_embedder`, but a shipped model that cannot be opened fails when it is used, not before.
+
+    A search does not need it for everything, and tells by itself that a model fails.
+
+    Raises:
+        ConfigError: As in `resolve_embedder`.
+    """
+    try:
+        return resolve_embedder(spec)
+    except EmbedderError:
+        if not isinstance(spec, str):
+            raise
+        return _Unopened(spec)
+
+
+class _Unopened:
+    """A shipped model that is missing or damaged; every use looks again, so that a repaired one works."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._opened: Embedder | None = None
+
+    @property
+    def id(self) -> str:
+        return self._open().id
+
+    @property
+    def dimension(self) -> int:
+        return self._open().dimension
+
+    def encode_document(self, texts: Sequence[str]) -> Matrix:
+        return self._open().encode_document(texts)
+
+    def encode_query(self, texts: Sequence[str]) -> Matrix:
+        return self._open().encode_query(texts)
+
+    def _open(self) -> Embedder:
+        if self._opened is None:
+            self._opened = resolve_embedder(self._name)
+        return self._opened
 
 
 def _open(folder: Path) -> Embedder:
