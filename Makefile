@@ -2,6 +2,7 @@
 #   make demo   the main job on real input: starts MCP servers, searches their tools, calls one
 #   make test   formatting, lint, types, import rules and tests
 #   make docs   the documentation as a site, in build/docs
+#   make audit  known vulnerabilities of everything that is installed here; asks PyPI's advisory service
 #   make eval   every ranker on every dataset; writes eval/reports and the figures in docs/evaluation.md
 
 PYTHON ?= python3
@@ -10,6 +11,7 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 DOCS := $(VENV)/.docs
+AUDIT := $(VENV)/.audit
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # The public retrieval data: TOOLSEARCH_DATA is where it lies unpacked, DATA_ARCHIVES where the archives are.
 DATA_ARCHIVES ?= ../shared/data
@@ -19,7 +21,7 @@ export TOOLSEARCH_DATA
 ARMS ?= full,keyword,anthropic-bm25,anthropic-regex,bm25,flat-bm25,semantic,rrf,hybrid
 RUN ?= .data/run
 
-.PHONY: demo test docs check-data bench eval baseline format clean
+.PHONY: demo test docs audit check-data bench eval baseline format clean
 
 demo: $(CORE)
 	@$(BIN)/python demo/install_servers.py
@@ -32,6 +34,10 @@ test: $(DEV)
 	$(BIN)/mypy tests/test_public_types.py
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -m "not data and not slow" --cov --cov-report=term:skip-covered
+
+# --strict: a package that the service does not answer for fails the check instead of passing it.
+audit: $(AUDIT)
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement constraints.txt
 
 check-data: $(DEV) | data
 	$(BIN)/python -m pytest -m "data or slow" -rs
@@ -87,4 +93,9 @@ $(DEV): pyproject.toml constraints.txt | $(CORE)
 	@echo "Installing what the tests need ..."
 	@$(PIP) install --quiet --constraint constraints.txt --editable '.[mcp,openai,eval,hub]' --group test --group lint --group docs
 	@$(PIP) install --quiet --constraint constraints.txt --no-deps bfcl-eval  # its data is read, its code never runs
+	@touch $@
+
+$(AUDIT): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing pip-audit ..."
+	@$(PIP) install --quiet --constraint constraints.txt --group audit
 	@touch $@
