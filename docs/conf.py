@@ -49,7 +49,7 @@ napoleon_use_ivar = True
 napoleon_attr_annotations = False  # a type stands in the signature
 
 html_theme = "furo"
-html_title = "semantic_toolsearch"
+html_title = "semantic-toolsearch"
 html_show_sphinx = False
 html_copy_source = False
 
