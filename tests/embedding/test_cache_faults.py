@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -179,3 +180,109 @@ def test_a_user_without_a_home_has_no_cache_and_is_told_how_to_get_one(
     assert "TOOLSEARCH_CACHE_DIR" in caplog.text
     with pytest.raises(ConfigError, match="TOOLSEARCH_CACHE_DIR"):
         EmbeddingCache()
+
+
+@contextlib.contextmanager
+def limited(kind: str, value: int) -> Iterator[None]:
+    """The same as a full disk: no file may be longer. Or: no more files may be open than are open now, and a few."""
+    resource = pytest.importorskip("resource", reason="Windows has no such limits")
+    what = getattr(resource, kind)
+    soft, hard = resource.getrlimit(what)
+    if kind == "RLIMIT_NOFILE":
+        free, value = value, 0
+        while value - sum(map(is_open, range(value))) < free:
+            value += 1
+    resource.setrlimit(what, (value, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(what, (soft, hard))
+
+
+def is_open(number: int) -> bool:
+    with contextlib.suppress(OSError):
+        os.fstat(number)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["new", "filled"])
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("RLIMIT_FSIZE", (0, 1, 100, 4096, 5000, 8192, 20_000, 32_768, 50_000, 10**6)),
+        ("RLIMIT_NOFILE", tuple(range(6))),
+    ],
+)
+def test_a_cache_without_room_or_descriptors_costs_one_warning(
+    tmp_path: Path, kind: str, values: tuple[int, ...], stored: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = []
+    for value in values:
+        path = tmp_path / f"{value}"
+        if stored:
+            filled(path)
+        caplog.clear()
+        with limited(kind, value):
+            matrix, _ = embed_documents(HashingEmbedder(16), TEXTS, EmbeddingCache(path))
+        told.append(len(caplog.records))
+        assert np.array_equal(matrix, EXPECTED)
+        after = EmbeddingCache(path)
+        again, later = embed_documents(HashingEmbedder(16), TEXTS, after)
+        assert np.array_equal(again, EXPECTED)
+        assert len(after) == len(TEXTS)  # it recovers by itself, without the user's help
+        assert later.from_cache == len(TEXTS) or told[-1]
+        assert len(caplog.records) == told[-1]
+    assert set(told) == {0, 1}
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own, of a quarter of a megabyte."""
+    if shutil.which("mount") is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root can mount a disk")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], capture_output=True
+    ).returncode:
+        pytest.skip("nothing can be mounted here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_disk_with_any_room_too_little_costs_one_warning(
+    disk: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = []
+    for pages in range(64):
+        shutil.rmtree(disk / "cache", ignore_errors=True)
+        (disk / "filler").unlink(missing_ok=True)
+        space = os.statvfs(disk)
+        (disk / "filler").write_bytes(b"x" * space.f_frsize * max(0, space.f_bavail - pages))
+        caplog.clear()
+        matrix, _ = embed_documents(HashingEmbedder(16), TEXTS, EmbeddingCache(disk / "cache" / "c"))
+        assert np.array_equal(matrix, EXPECTED)
+        told.append(len(caplog.records))
+        (disk / "filler").unlink()
+        again, _ = embed_documents(HashingEmbedder(16), TEXTS, store := EmbeddingCache(disk / "cache" / "c"))
+        assert np.array_equal(again, EXPECTED)
+        assert len(store) == len(TEXTS)  # once there is room
+        if not told[-1]:
+            break
+    assert told[-1] == 0
+    assert set(told[:-1]) == {1}
+    assert len(told) > 8
+
+
+def test_a_cache_on_a_read_only_disk_costs_one_warning_at_most(
+    disk: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (disk / "empty").touch()
+    filled(disk / "filled")
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    for name in ("empty", "filled", "new", "deep/new"):
+        caplog.clear()
+        matrix, _ = embed_documents(HashingEmbedder(16), TEXTS, EmbeddingCache(disk / name))
+        assert np.array_equal(matrix, EXPECTED)
+        assert len(caplog.records) == 1

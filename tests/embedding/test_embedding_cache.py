@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sqlite3
@@ -204,14 +205,15 @@ for start in range(first, last, 20):
 """
 
 
-def test_processes_that_build_at_once_lose_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("count", [2, 4])
+def test_processes_that_build_at_once_lose_nothing(tmp_path: Path, count: int) -> None:
     path = tmp_path / "cache"
     builders = [
         subprocess.Popen(
             [sys.executable, "-c", _BUILD, str(path), first, last],
             stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
-        for first, last in (("0", "400"), ("200", "600"), ("0", "600"))
+        for first, last in (("0", "400"), ("200", "600"), ("0", "600"), ("0", "600"))[:count]
     ]  # fmt: skip
     for builder in builders:  # all have been started before any is let go
         assert builder.stdin is not None
@@ -220,8 +222,24 @@ def test_processes_that_build_at_once_lose_nothing(tmp_path: Path, caplog: pytes
     for builder in builders:
         _, errors = builder.communicate(timeout=60)
         assert (builder.returncode, errors) == (0, "")  # a skipped cache would have warned on stderr
+    assert len(EmbeddingCache(path)) == 600
     embedder = HashingEmbedder(16)
     texts = [f"tool {number}" for number in range(600)]
     matrix, stats = embed_documents(embedder, texts, EmbeddingCache(path))
     assert (stats.embedded, stats.from_cache, embedder.documents) == (0, 600, 0)
     assert np.array_equal(matrix, embedder.encode_document(texts))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
+@pytest.mark.parametrize("kills", [6, pytest.param(200, marks=pytest.mark.slow)])
+def test_a_killed_writer_loses_nothing_that_it_has_told_and_leaves_no_half_batch(
+    tmp_path: Path, kills: int
+) -> None:
+    program = Path(__file__).with_name("killed_writer.py")
+    done = subprocess.run(
+        [sys.executable, str(program), str(tmp_path / "cache"), str(kills)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    logging.getLogger(__name__).info("killed writers: %s", done.stdout)
+    assert json.loads(done.stdout)["kills"] == kills

@@ -85,7 +85,7 @@ def test_a_saver_killed_at_any_moment_leaves_the_old_index_or_the_new_one(tmp_pa
     [
         ("disk", 13),
         pytest.param("disk", 1, marks=pytest.mark.slow),
-        pytest.param("calls", 7, marks=pytest.mark.slow),
+        pytest.param("calls", 23, marks=pytest.mark.slow),
     ],
 )
 def test_a_saver_killed_at_any_step_leaves_the_old_index_or_the_new_one(
