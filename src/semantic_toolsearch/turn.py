@@ -212,10 +212,11 @@ class Turn:
         """
         if self.plan.mode != "hosted":
             return ()
+        parsed = self._parse(response)
         if any(isinstance(event, Searched) and event.hosted for event in read(self._said(response))):
             return ()
         unloaded = set(self.plan.deferred) - set(self.plan.loaded)
-        names = map(self._name, self._parse(response).calls)
+        names = map(self._name, parsed.calls)
         called = [name for name in dict.fromkeys(names) if name in unloaded]
         return (ignored_deferral(called),) if called else ()
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from semantic_toolsearch.exchange import RawCall, SearchCall
 from semantic_toolsearch.providers import anthropic_stream, base
 from semantic_toolsearch.providers.anthropic_arguments import TOGETHER, opened, sendable
+from semantic_toolsearch.providers.malformed import reads_responses, reads_streams
 
 if TYPE_CHECKING:
     from semantic_toolsearch.definitions import ToolDefinition
@@ -74,6 +75,7 @@ def moved_markers(request: TurnRequest) -> tuple[str, ...]:
     return tuple(name for name, tool in tools if _marker(tool) is not None)
 
 
+@reads_responses("Anthropic")
 def parse(response: Any) -> ParsedResponse:
     """Read a complete message, as a dict or an SDK object.
 
@@ -101,6 +103,7 @@ def parse(response: Any) -> ParsedResponse:
     )
 
 
+@reads_streams("Anthropic")
 def assemble(events: Iterable[Any]) -> dict[str, Any]:
     """Return the complete message that a stream of raw events amounts to.
 

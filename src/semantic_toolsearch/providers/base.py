@@ -173,7 +173,7 @@ def parse_arguments(value: Any) -> Any:
     if value is None or (isinstance(value, str) and not value.strip()):
         return {}
     if not isinstance(value, str):
-        return json.dumps(value, default=str)
+        return _told(value)
     try:
         read = json.loads(value, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -212,13 +212,13 @@ def unwrap_bridge(arguments: Any) -> tuple[str, Any]:
     name, given = arguments.get("name"), arguments.get("arguments")
     flat = {key: value for key, value in arguments.items() if key not in ("name", "arguments")}
     if not isinstance(name, str) or not name.strip():
-        return BRIDGE_TOOL_NAME, f"no name of a tool in: {json_text(arguments)}"
+        return BRIDGE_TOOL_NAME, f"no name of a tool in: {_told(arguments)}"
     inner = parse_arguments(given)
     if not isinstance(inner, dict):
         return name.strip(), inner
     if inner and flat:
         beside = ", ".join(map(repr, flat))
-        return name.strip(), f"arguments both in 'arguments' and beside it ({beside}): {json_text(arguments)}"
+        return name.strip(), f"arguments both in 'arguments' and beside it ({beside}): {_told(arguments)}"
     return name.strip(), inner or flat
 
 
@@ -288,6 +288,14 @@ def merged_usage(usage: Mapping[str, Any] | None, later: Mapping[str, Any]) -> d
 
 def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _told(value: Any) -> str:
+    """Return a value as JSON text; where it has none, a text that is no JSON and says so."""
+    try:
+        return wire_text(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
+    except (ValueError, TypeError, RecursionError):
+        return f"(a value of type {type(value).__name__} that cannot be written as JSON)"
 
 
 def _plain(value: Any) -> Any:

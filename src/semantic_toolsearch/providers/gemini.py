@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.exchange import BRIDGE_TOOL_NAME, RawCall, SearchCall
 from semantic_toolsearch.providers import base, gemini_stream
+from semantic_toolsearch.providers.malformed import reads_responses, reads_streams
 
 if TYPE_CHECKING:
     from semantic_toolsearch.exchange import Mode, OwnTool, ParsedResponse, TurnRequest
@@ -50,6 +51,7 @@ def render(request: TurnRequest) -> list[dict[str, Any]]:
     return [*entries, {"functionDeclarations": functions}] if functions else entries
 
 
+@reads_responses("Gemini")
 def parse(response: Any) -> ParsedResponse:
     """Read a complete response, as a dict (camelCase or snake_case) or an SDK object; its first candidate.
 
@@ -70,6 +72,7 @@ def parse(response: Any) -> ParsedResponse:
     return base.parsed(_calls(parts or ()), stop=stop, complete=stop in _DONE or not given)
 
 
+@reads_streams("Gemini")
 def assemble(events: Iterable[Any]) -> dict[str, Any]:
     """Return the complete response that a stream of responses amounts to.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.exchange import RawCall, SearchCall
 from semantic_toolsearch.providers import base, openai_chat_stream
+from semantic_toolsearch.providers.malformed import reads_responses, reads_streams
 
 if TYPE_CHECKING:
     from semantic_toolsearch.exchange import Mode, ParsedResponse, TurnRequest
@@ -44,6 +45,7 @@ def render(request: TurnRequest) -> list[dict[str, Any]]:
     return entries
 
 
+@reads_responses("OpenAI Chat Completions")
 def parse(response: Any) -> ParsedResponse:
     """Read a complete chat completion, as a dict or an SDK object; of several choices the first.
 
@@ -60,6 +62,7 @@ def parse(response: Any) -> ParsedResponse:
     return base.parsed(_calls(calls or ()), stop=stop, complete=bool(choices) and not cut)
 
 
+@reads_streams("OpenAI Chat Completions")
 def assemble(events: Iterable[Any]) -> dict[str, Any]:
     """Return the complete chat completion that a stream of chunks amounts to.
 

@@ -15,7 +15,14 @@ from semantic_toolsearch.exchange import (
     RawCall,
     SearchCall,
 )
-from semantic_toolsearch.providers.base import parse_arguments, parsed, read_call, response_of, wire_text
+from semantic_toolsearch.providers.base import (
+    parse_arguments,
+    parsed,
+    read_call,
+    response_of,
+    wire_text,
+)
+from semantic_toolsearch.providers.malformed import reads_responses
 from semantic_toolsearch.providers.openai_stream import PROVIDER
 
 __all__ = ["call_result", "output_item", "parse"]
@@ -23,6 +30,7 @@ __all__ = ["call_result", "output_item", "parse"]
 _CALLS: Final = ("function_call", "custom_tool_call", "tool_search_call")
 
 
+@reads_responses(PROVIDER)
 def parse(response: Any) -> ParsedResponse:
     """Read a complete response: its calls and client-executed searches, in the order of its output.
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from semantic_toolsearch.errors import ConversationError
 from semantic_toolsearch.providers.base import events_of, raise_error_of
+from semantic_toolsearch.providers.malformed import reads_streams
 
 __all__ = ["PROVIDER", "assemble"]
 
@@ -21,6 +22,7 @@ _PIECES: Final = {
 }
 
 
+@reads_streams(PROVIDER)
 def assemble(events: Iterable[Any]) -> dict[str, Any]:
     """Return the response that a stream makes up, its output equal to that of the same response unstreamed.
 
