@@ -96,17 +96,18 @@ class Retriever:
         judgements = [self._judge(query, most, visible) for query in asked]
         notes += remarks + [note for judgement in judgements for note in judgement.notes]
         degraded = next((judgement.degraded for judgement in judgements if judgement.degraded), None)
-        tools = self._together(judgements, most)
-        hints = []
+        tools = self._shared(_alternating([judgement.returned for judgement in judgements]), most)
+        hints: list[Candidate] = []
         if self.config.weak_hits == "hint":
             taken = {candidate.position for candidate in tools}
             unsure = _alternating([judgement.hints for judgement in judgements])
-            hints = [candidate for candidate in unsure if candidate.position not in taken]
+            unsure = [candidate for candidate in unsure if candidate.position not in taken]
+            hints = self._shared(unsure, self.config.hints)
         return self._result(
             asked,
             visible,
             tools,
-            hints=tuple(map(self._hit, hints[: self.config.hints])),
+            hints=tuple(map(self._hit, hints)),
             notes=tuple(dict.fromkeys(notes)),
             degraded=degraded,
         )
@@ -309,10 +310,9 @@ class Retriever:
             f"It is the best beside those of {server}, which fill no result alone (score {other.score:.3f})."
         )
 
-    def _together(self, judgements: Sequence[Judgement], most: int) -> list[Candidate]:
-        """The best that several queries return, in turn; what each kept for a further server is not cut off."""
-        found = _alternating([judgement.returned for judgement in judgements])
-        page, waiting = found[:most], found[most:]
+    def _shared(self, found: Sequence[Candidate], most: int) -> list[Candidate]:
+        """The first of them, without cutting off all that is not of one server."""
+        page, waiting = [*found[:most]], found[most:]
         if self.config.spread and (places := self._exchange(page, waiting)) is not None:
             page[places[0]] = waiting[places[1]]
         return page

@@ -255,6 +255,14 @@ def test_the_place_is_kept_when_several_queries_share_a_page():
     assert {hit.tool.namespace for hit in result.tools} == {"evil", "shop"}
 
 
+def test_hints_are_shared_too():
+    scores = [1, 0.99, 0.98, 0.97, 0.96, 0.95, 0.8]
+    hints = fixed(SEVEN, scores, [False] * 7).search("anything").hints
+    assert [hit.position for hit in hints] == [0, 1, 2, 3, 6]
+    alone = fixed(SEVEN, scores, [False] * 7, spread=False).search("anything").hints
+    assert [hit.position for hit in alone] == [0, 1, 2, 3, 4]
+
+
 def test_tools_asked_for_by_name_are_what_was_asked_for():
     tools = [t(f"tool_{each}", "anything", server="a") for each in range(9)] + [
         t("other", "anything", server="b")
