@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from semantic_toolsearch import exchange
+from semantic_toolsearch.broken_searches import without_broken_searches
 from semantic_toolsearch.compaction import is_compaction_note
 from semantic_toolsearch.deferral import plan_turn
 from semantic_toolsearch.errors import ConfigError
@@ -116,6 +117,10 @@ def make_turn(
         cache_breakpoint=options.cache_breakpoint,
         result_schemas=config.result_schemas,
     )
+    sound = without_broken_searches(messages, api)
+    if len(sound) < len(messages) or any(new is not old for new, old in zip(sound, messages, strict=True)):
+        warnings.append("Searches that broke off, or answers to no call, are left out of the conversation.")
+    messages = sound
     if api == "anthropic":
         moved = anthropic.moved_markers(request)
         if moved:

@@ -12,7 +12,7 @@ import contextlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from semantic_toolsearch.exchange import BRIDGE_TOOL_NAME, SEARCH_TOOL_NAME, as_dict
 from semantic_toolsearch.search_records import (
@@ -26,7 +26,20 @@ from semantic_toolsearch.search_records import (
     reference_names,
 )
 
-__all__ = ["Answered", "Called", "Event", "Found", "Noted", "Searched", "blocks", "pairs", "plain", "read"]
+__all__ = [
+    "Answered",
+    "Called",
+    "Event",
+    "Found",
+    "Noted",
+    "Place",
+    "Searched",
+    "blocks",
+    "pairs",
+    "plain",
+    "read",
+    "unpaired",
+]
 
 MODEL_ROLES: Final = frozenset({"assistant", "model"})
 SYSTEM_ROLES: Final = frozenset({"system", "developer"})
@@ -35,6 +48,14 @@ _HOSTED_PREFIX: Final = "tool_search_tool"
 """How the names of Anthropic's hosted search tools and of their result blocks begin."""
 
 _Key: TypeAlias = tuple[Literal["client", "hosted", "named"], str]
+
+
+class Place(NamedTuple):
+    """Where a call or an answer stands: index of the message, and field and index of the part; None for all of it."""
+
+    at: int
+    field: Literal["content", "tool_calls", "parts"] | None = None
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +160,12 @@ def pairs(messages: Iterable[Any]) -> tuple[tuple[int, int], ...]:
     return tuple(_read(messages).pairs)
 
 
+def unpaired(messages: Iterable[Any]) -> tuple[frozenset[Place], frozenset[Place]]:
+    """Return the calls of our search that have no answer, and the answers to no call at all."""
+    reader = _read(messages)
+    return frozenset(reader.unanswered), frozenset(reader.orphans)
+
+
 def plain(message: Any) -> Mapping[str, Any]:
     """Return a message as a mapping, SDK objects by their own dump; empty for what is no message."""
     with contextlib.suppress(Exception):
@@ -159,6 +186,7 @@ def blocks(content: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
 def _read(messages: Iterable[Any]) -> _Reader:
     reader = _Reader()
     for at, message in enumerate(messages):
+        reader.here = Place(at)
         with contextlib.suppress(Exception):  # one broken message costs itself only
             reader.take(at, plain(message))
     return reader
@@ -174,7 +202,7 @@ class _Open:
     batch: int
     name: str
     search: bool
-    calls: deque[int]
+    calls: deque[Place]
     mixed: bool = False
 
 
@@ -184,6 +212,9 @@ class _Reader:
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.pairs: list[tuple[int, int]] = []
+        self.unanswered: dict[Place, None] = {}
+        self.orphans: list[Place] = []
+        self.here = Place(0)
         self._open: dict[_Key, _Open] = {}
         self._items: deque[tuple[str, int]] = deque()  # hosted OpenAI searches, which have no id
         self._batch = 0
@@ -202,11 +233,14 @@ class _Reader:
             if names := note_names(message.get("content")):
                 self.events.append(Noted(at, names))
         elif role in MODEL_ROLES:
-            for _, block in blocks(message.get("content")):
+            for place, block in blocks(message.get("content")):
+                self.here = Place(at, "content", place)
                 self._model_block(at, block)
             for place, call in blocks(message.get("tool_calls")):
+                self.here = Place(at, "tool_calls", place)
                 self._chat_call(at, place, call)
-            for _, part in blocks(message.get("parts")):
+            for place, part in blocks(message.get("parts")):
+                self.here = Place(at, "parts", place)
                 self._gemini_call(at, part)
         else:
             self._next_batch()
@@ -218,9 +252,11 @@ class _Reader:
         elif role == "user":
             for place, block in blocks(message.get("content")):
                 if block.get("type") == "tool_result":
+                    self.here = Place(at, "content", place)
                     content = None if block.get("is_error") is True else block.get("content")
                     self._answer(("client", _id(block.get("tool_use_id"))), at, place, content)
         for place, part in blocks(message.get("parts")):
+            self.here = Place(at, "parts", place)
             self._gemini_answer(at, place, part)
 
     def _model_block(self, at: int, block: Mapping[str, Any]) -> None:
@@ -327,26 +363,30 @@ class _Reader:
         self._wait(key or ("client", id_), at, known, search)
 
     def _wait(self, key: _Key, at: int, name: str, search: bool) -> None:
+        if search and key[0] != "hosted":
+            self.unanswered[self.here] = None
         if not key[1]:
             return
         waiting = self._open.get(key)
         if waiting is None or waiting.batch != self._batch:
             # Some models number their calls anew in every turn: the older call of that id gets no answer now.
-            self._open[key] = _Open(self._batch, name, search, deque([at]))
+            self._open[key] = _Open(self._batch, name, search, deque([self.here]))
         else:
-            waiting.calls.append(at)
+            waiting.calls.append(self.here)
             waiting.mixed = waiting.mixed or waiting.search != search
 
     def _close(self, key: _Key, at: int) -> tuple[int, bool] | None:
         """Take the oldest call that waits under a key; None when none does, or it is not clear which."""
         waiting = self._open.get(key) if key[1] else None
         if waiting is None:
+            self.orphans += [] if key[0] == "hosted" else [self.here]
             return None
         call = waiting.calls.popleft()
         if not waiting.calls:
             del self._open[key]
-        self.pairs.append((call, at))
-        return None if waiting.mixed else (call, waiting.search)
+        self.unanswered.pop(call, None)
+        self.pairs.append((call.at, at))
+        return None if waiting.mixed else (call.at, waiting.search)
 
     def _answer(
         self,
