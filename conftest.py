@@ -104,7 +104,7 @@ def _readable(words: list[str]) -> None:
 
 def _known(words: list[str]) -> None:
     """Check that a command that is no part of this package refers to what there is."""
-    extras = set(re.findall(r"semantic-toolsearch\[([a-z,-]+)\]", shlex.join(words)))
+    extras = set(re.findall(r"(?:semantic-toolsearch|\.)\[([a-z,-]+)\]", shlex.join(words)))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     unknown = {each for some in extras for each in some.split(",")} - set(project["optional-dependencies"])
     if words[0] == "make":
