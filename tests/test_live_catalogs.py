@@ -187,7 +187,7 @@ def test_x13_replacements_at_once_lose_nothing():
 MANY = [t(f"job_{n}", f"Start job number {n} of group {n % 9}") for n in range(150)]
 
 
-@pytest.mark.parametrize("threads", [2, 16])
+@pytest.mark.parametrize("threads", [2, 32])
 @pytest.mark.parametrize("ranker", ["hybrid", "semantic"])
 def test_x22_a_first_search_of_many_threads_builds_once(threads, ranker):
     alone = hashed(MANY, ranker=ranker)

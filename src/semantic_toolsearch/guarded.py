@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import threading
 import time
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -66,7 +65,6 @@ class GuardedEmbedder:
         self._limit = None if type(embedder) in _CALLED_DIRECTLY else limit
         self._id: str | None = None
         self._dimension: int | None = None
-        self._changing = threading.Lock()
         self._remembered: dict[str, Matrix] = {}
 
     @classmethod
@@ -110,11 +108,20 @@ class GuardedEmbedder:
             with self.attempt("queries"):
                 # A copy: an embedder may write its next answer into the same memory.
                 vector = checked(self.encode_query([query]), 1, dimension, self.id).copy()
-            with self._changing:
-                while len(self._remembered) >= _REMEMBERED_QUERIES:
-                    del self._remembered[next(iter(self._remembered))]
-                self._remembered[query] = vector
+            self._remember(query, vector)
         return vector
+
+    def _remember(self, query: str, vector: Matrix) -> None:
+        """Keep a vector in place of the oldest; where other threads do so now, some more are kept for a while."""
+        self._remembered[query] = vector
+        while len(self._remembered) > _REMEMBERED_QUERIES:
+            try:
+                self._remembered.pop(next(iter(self._remembered)), None)
+            except (
+                RuntimeError,
+                StopIteration,
+            ):  # changed by another thread in between, which goes on removing
+                return
 
     def attempt(self, part: Part) -> AbstractContextManager[None]:
         """Use the model inside this block, for documents or for queries; see ``Outages.attempt``."""

@@ -185,7 +185,7 @@ class SessionStore:
             raise ConfigError(f"max_sessions is a whole number of at least 1, not {max_sessions!r}.")
         self.max_sessions = max_sessions
         self._lock = threading.Lock()
-        self._sessions: dict[str, dict[str, None]] = {}
+        self._sessions: dict[str, tuple[str, ...]] = {}  # replaced as wholes, so that reading needs no lock
 
     def add(self, session: str | None, names: Collection[str]) -> None:
         """Remember that a session loaded tools.
@@ -199,18 +199,16 @@ class SessionStore:
         """
         if isinstance(names, str):
             raise ConfigError(f"names is a collection of names; write [{names[:100]!r}] for one.")
-        fresh = dict.fromkeys(names)
-        if session is None or not fresh:
+        if session is None or not names:
             return
         with self._lock:
             if session not in self._sessions and len(self._sessions) >= self.max_sessions:
                 del self._sessions[next(iter(self._sessions))]
-            self._sessions.setdefault(session, {}).update(fresh)
+            self._sessions[session] = tuple(dict.fromkeys((*self._sessions.get(session, ()), *names)))
 
     def names(self, session: str | None) -> tuple[str, ...]:
         """Return the session's names in first-loaded order; () for None and for sessions not held."""
-        with self._lock:
-            return tuple(self._sessions.get(session, ())) if session is not None else ()
+        return () if session is None else self._sessions.get(session, ())
 
     def __contains__(self, session: object) -> bool:
         return session in self._sessions

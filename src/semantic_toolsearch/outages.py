@@ -52,7 +52,7 @@ class _Standing:
         failures: In a row, up to now.
         began: When the first of them was.
         closed_until: When it may be asked again.
-        asking: Attempts that are being made.
+        asking: Attempts that are being made, of those that began while it failed.
         hangs: Whether the latest failure was a call that did not return in time.
         reason: What the latest failure was.
     """
@@ -98,10 +98,9 @@ class Outages:
             Unavailable: It failed inside the block, or may not be asked yet.
         """
         standing = self._parts[part]
-        with self._state:
-            if standing.failures and (standing.asking or self._clock() < standing.closed_until):
-                raise Unavailable(standing.reason)
-            standing.asking += 1
+        failing = standing.failures > 0
+        if failing:
+            self._ask(standing)
         try:
             yield
         except faults as fault:
@@ -109,8 +108,15 @@ class Outages:
         else:
             self.worked(part)
         finally:
-            with self._state:
-                standing.asking -= 1
+            if failing:
+                with self._state:
+                    standing.asking -= 1
+
+    def _ask(self, standing: _Standing) -> None:
+        with self._state:
+            if standing.failures and (standing.asking or self._clock() < standing.closed_until):
+                raise Unavailable(standing.reason)
+            standing.asking += 1
 
     def failed(self, part: Part, fault: Exception) -> Unavailable:
         """Note a failure; returns what to raise."""

@@ -97,6 +97,8 @@ class OnnxEmbedder:
         """Verify and open the model once; a failure is not remembered, so a repaired folder works."""
         from semantic_toolsearch.embedding.model_folder import MODEL, TOKENIZER, read_verified
 
+        if self._loaded is not None:
+            return self._loaded
         with self._lock:
             if self._loaded is None:
                 model = read_verified(self.folder, self._manifest, MODEL)

@@ -101,6 +101,8 @@ class StaticEmbedder:
         """Verify and open the model once; a failure is not remembered, so a repaired folder works."""
         from semantic_toolsearch.embedding.model_folder import SCALES, TOKENIZER, VECTORS, read_verified
 
+        if self._loaded is not None:
+            return self._loaded
         with self._lock:
             if self._loaded is None:
                 vectors, scales, vocabulary = (
