@@ -24,6 +24,8 @@ _UNIONS: Final = ("anyOf", "oneOf")
 _MAX_SHOWN: Final = 80
 _MAX_NAMES: Final = 30
 _MAX_BRANCHES: Final = 5
+_MAX_SUGGESTED: Final = 30
+"""Unexpected names for which the nearest parameters are looked for: each costs a comparison with all of them."""
 
 _WORDS: Final = {
     "minimum": "must be at least {}",
@@ -57,6 +59,7 @@ class Findings:
         self, broken: Iterable[ValidationError], arguments: dict[str, Any], references: References
     ) -> None:
         self._arguments, self._references = arguments, references
+        self._suggested = 0
         self._root = references.resolve("#")
         wrong: dict[ArgumentProblem, None] = {}
         missing: dict[Path, ArgumentProblem] = {}
@@ -81,6 +84,9 @@ class Findings:
         self.unexpected = tuple(map(path_text, unexpected))
 
     def _no_parameter(self, path: Path) -> str:
+        self._suggested += 1
+        if self._suggested > _MAX_SUGGESTED:
+            return "is no parameter"
         known = self._declared(path[:-1])[0]
         given = _at(self._arguments, path[:-1])
         free = [name for name in known if name not in given]

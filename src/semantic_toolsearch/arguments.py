@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.argument_problems import Findings
+from semantic_toolsearch.bounded_rules import MAX_STEPS, TooMuchWorkError
 from semantic_toolsearch.coercion import put_right
 from semantic_toolsearch.errors import ArgumentProblem, ArgumentsError
 from semantic_toolsearch.hidden_text import led_back, may_hide, seen, seen_schema
 from semantic_toolsearch.json_values import NotJsonError, copy_json
-from semantic_toolsearch.validation import MAX_STEPS, TooMuchWorkError, checker_of
+from semantic_toolsearch.validation import checker_of
 
 if TYPE_CHECKING:
     from semantic_toolsearch.definitions import ToolDefinition

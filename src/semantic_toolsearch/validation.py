@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
+from semantic_toolsearch.bounded_rules import Keyword, compiled, counted, matches, working
 from semantic_toolsearch.hidden_text import registered_names
 from semantic_toolsearch.schema_walk import References, walk
 
@@ -24,24 +26,7 @@ if TYPE_CHECKING:
 
     from semantic_toolsearch.definitions import ToolDefinition
 
-__all__ = ["MAX_STEPS", "SchemaChecker", "TooMuchWorkError", "checker_of"]
-
-MAX_STEPS: Final = 300_000
-"""Rules and values looked at for one call, over all passes: a few seconds of work."""
-
-PATTERN_SECONDS: Final = 0.05
-"""Time that one pattern gets for one text; some patterns take for ever on some texts."""
-
-PATTERN_STEPS: Final = MAX_STEPS // 20
-"""What a pattern that ran out of time counts for."""
-
-_Keyword: TypeAlias = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
-
-_left: ContextVar[list[int]] = ContextVar("steps_left")
-
-
-class TooMuchWorkError(Exception):
-    """Checking a value would take longer than is reasonable."""
+__all__ = ["SchemaChecker", "checker_of"]
 
 
 class SchemaChecker:
@@ -65,6 +50,7 @@ class SchemaChecker:
             node.schema.pop("$id", None)
             node.schema.pop("$schema", None)
             _spell_out_false(node.schema)
+        _point(self.root)
         if _has_slow_names(self.root):
             # There, names are matched without a limit of time.
             for node in walk(self.root, follow=True):
@@ -82,13 +68,8 @@ class SchemaChecker:
         Raises:
             TooMuchWorkError: The steps are used up, or schema and value are nested too deep together.
         """
-        before = _left.set(steps)
-        try:
+        with working(steps):
             return list(self._validator.iter_errors(value))
-        except RecursionError:
-            raise TooMuchWorkError from None
-        finally:
-            _left.reset(before)
 
 
 _CHECKERS: Final[WeakKeyDictionary[ToolDefinition, SchemaChecker]] = WeakKeyDictionary()
@@ -112,6 +93,17 @@ def _spell_out_false(schema: dict[str, Any]) -> None:
                 inner[key] = {"not": {}}
 
 
+def _point(root: dict[str, Any]) -> None:
+    """Write every reference as a pointer from the root: anchors are looked for elsewhere in every draft."""
+    references = References(root)
+    for node in walk(root, follow=True):
+        for keyword in ("$ref", "$dynamicRef"):
+            target = references.resolve(node.schema.get(keyword))
+            if target is not None:
+                keys = (str(key).replace("~", "~0").replace("/", "~1") for key in target[0])
+                node.schema[keyword] = "#" + "".join(f"/{quote(key)}" for key in keys)
+
+
 def _draft(named: Any) -> str:
     text = named if isinstance(named, str) else ""
     if any(draft in text for draft in ("draft-03", "draft-04", "draft-06", "draft-07")):
@@ -127,13 +119,13 @@ def _validator_class(draft: str) -> Any:
     extend: Any = validators.extend  # not annotated by its stubs
     bases = {"7": jsonschema.Draft7Validator, "2019-09": jsonschema.Draft201909Validator}
     base: Any = bases.get(draft, jsonschema.Draft202012Validator)
-    keywords: dict[str, _Keyword] = {**base.VALIDATORS, **_KEYWORDS}
+    keywords: dict[str, Keyword] = {**base.VALIDATORS, **_KEYWORDS}
     keywords["items"] = _items_or_tuple(base.VALIDATORS["items"])
     if "unevaluatedProperties" in keywords:
         keywords["unevaluatedProperties"] = _unevaluated_properties(keywords["unevaluatedProperties"])
     return extend(
         base,
-        {keyword: _counted(check) for keyword, check in keywords.items()},
+        {keyword: counted(check) for keyword, check in keywords.items()},
         type_checker=base.TYPE_CHECKER.redefine("integer", _is_integer),
     )
 
@@ -142,59 +134,14 @@ def _is_integer(checker: Any, value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _counted(check: _Keyword) -> _Keyword:
-    def counted(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[Any] | None:
-        _spend(1 + _size(rule) + _size(value))
-        return check(validator, rule, value, schema)
-
-    return counted
-
-
-def _size(value: Any) -> int:
-    return len(value) if isinstance(value, dict | list) else 0
-
-
-def _spend(steps: int) -> None:
-    left = _left.get()
-    left[0] -= steps
-    if left[0] < 0:
-        raise TooMuchWorkError
-
-
 def _broken(message: str, *path: str | int) -> ValidationError:
     from jsonschema.exceptions import ValidationError
 
     return ValidationError(message, path=path)
 
 
-@lru_cache(maxsize=1_024)
-def _compiled(pattern: str) -> Any:
-    import warnings
-
-    import regex
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return regex.compile(pattern)
-    except Exception:  # a foreign text: whatever is wrong with it, it is no rule
-        return None
-
-
-def _matches(pattern: str, text: str) -> bool | None:
-    """Return whether a text matches; None where that cannot be told."""
-    compiled = _compiled(pattern)
-    if compiled is None:
-        return None
-    try:
-        return compiled.search(text, timeout=PATTERN_SECONDS) is not None
-    except TimeoutError:
-        _spend(PATTERN_STEPS)
-        return None
-
-
 def _pattern(validator: Any, pattern: Any, value: Any, schema: Any) -> Iterator[Any]:
-    if isinstance(value, str) and _matches(pattern, value) is False:
+    if isinstance(value, str) and matches(pattern, value) is False:
         yield _broken(f"does not match {pattern}")
 
 
@@ -203,7 +150,7 @@ def _pattern_properties(validator: Any, patterns: Any, value: Any, schema: Any) 
         return
     for pattern, rule in patterns.items():
         for name, item in value.items():
-            if _matches(pattern, name):
+            if matches(pattern, name):
                 yield from validator.descend(item, rule, path=name, schema_path=pattern)
 
 
@@ -212,7 +159,7 @@ def _additional_properties(validator: Any, rule: Any, value: Any, schema: Any) -
         return
     known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     for name, item in value.items():
-        if name in known or any(_matches(pattern, name) is not False for pattern in patterns):
+        if name in known or any(matches(pattern, name) is not False for pattern in patterns):
             continue
         if rule is False:
             yield _broken("is no parameter", name)
@@ -237,7 +184,7 @@ class _Recorder:
             yield broken
 
 
-def _unevaluated_properties(original: _Keyword) -> _Keyword:
+def _unevaluated_properties(original: Keyword) -> Keyword:
     def check(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[Any]:
         recorder = _Recorder(validator, rule)
         if next(iter(original(recorder, rule, value, schema) or ()), None) is not None:
@@ -252,7 +199,7 @@ def _has_slow_names(root: dict[str, Any]) -> bool:
     for node in walk(root, follow=True):
         for pattern in node.schema.get("patternProperties", {}):
             repeats = pattern.count("*") + pattern.count("+") + pattern.count("{")
-            if repeats > 1 or ")" in pattern or "\\p" in pattern or _compiled(pattern) is None:
+            if repeats > 1 or ")" in pattern or "\\p" in pattern or compiled(pattern) is None:
                 return True
     return False
 
@@ -282,6 +229,23 @@ def _dependencies(validator: Any, needs: Any, value: Any, schema: Any) -> Iterat
             yield from validator.descend(value, need, schema_path=name)
 
 
+def _multiple_of(validator: Any, step: Any, value: Any, schema: Any) -> Iterator[Any]:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and not _divides(step, value):
+        yield _broken(f"is no multiple of {step}")
+
+
+def _divides(step: Any, value: Any) -> bool:
+    """Return whether a step divides a value, as near as floats can tell, and exactly where they cannot."""
+    try:
+        if not isinstance(step, float):
+            return bool(value % step == 0)
+        quotient = value / step
+        return bool(int(quotient) == quotient)
+    except OverflowError:  # beyond floats, or infinitely many steps
+        return Fraction(value) % Fraction(step) == 0
+
+
 def _unique_items(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[Any]:
     if rule is True and isinstance(value, list):
         seen = {json.dumps(_plain_numbers(item), sort_keys=True) for item in value}
@@ -298,7 +262,7 @@ def _plain_numbers(value: Any) -> Any:
     return [_plain_numbers(item) for item in value] if isinstance(value, list) else value
 
 
-def _items_or_tuple(original: _Keyword) -> _Keyword:
+def _items_or_tuple(original: Keyword) -> Keyword:
     def check(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[Any]:
         if not isinstance(rule, list):
             yield from original(validator, rule, value, schema) or ()
@@ -315,7 +279,7 @@ def _no_rule(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[Any
     yield from ()
 
 
-def _exclusive(bound: str, words: str, beyond: Callable[[Any, Any], bool]) -> _Keyword:
+def _exclusive(bound: str, words: str, beyond: Callable[[Any, Any], bool]) -> Keyword:
     def check(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[Any]:
         limit = schema.get(bound) if rule is True else rule
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -325,13 +289,14 @@ def _exclusive(bound: str, words: str, beyond: Callable[[Any, Any], bool]) -> _K
     return check
 
 
-_KEYWORDS: Final[dict[str, _Keyword]] = {
+_KEYWORDS: Final[dict[str, Keyword]] = {
     "additionalItems": _no_rule,  # part of a tuple, and checked with it
     "additionalProperties": _additional_properties,
     "dependencies": _dependencies,
     "dependentRequired": _dependent_required,
     "exclusiveMaximum": _exclusive("maximum", "less than", lambda value, limit: bool(value >= limit)),
     "exclusiveMinimum": _exclusive("minimum", "more than", lambda value, limit: bool(value <= limit)),
+    "multipleOf": _multiple_of,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
     "required": _required,

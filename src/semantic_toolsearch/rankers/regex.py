@@ -8,16 +8,15 @@ engine that can be stopped: when the time is used up, the search ends and says s
 
 from __future__ import annotations
 
-import re
 import time
 from functools import cached_property
 from itertools import islice
-from math import prod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from semantic_toolsearch.joined_texts import JoinedTexts
+from semantic_toolsearch.patterns import unusable
 from semantic_toolsearch.rankers.protocol import Ranking, Visible
 from semantic_toolsearch.schemas import schema_fields
 from semantic_toolsearch.word_patterns import folded, listed_words
@@ -35,11 +34,7 @@ LONGEST_PATTERN: Final = 200
 DEFAULT_SECONDS: Final = 0.5
 
 _MOST_REPEATS: Final = 1_000
-"""Counted repeats multiply: the engine unrolls ``(a{1000}){1000}`` into memory, where no time bound acts."""
-
-_REPEAT: Final = re.compile(r"\{\s*(\d*)\s*,?\s*(\d*)\s*\}")
-_RECURSION: Final = re.compile(r"\(\?(?:[R&|]|P>|[+-]?\d)")
-"""What the engine knows beyond Python's syntax: recursion eats memory as fast as it eats time."""
+"""What the counted repeats of a pattern may multiply to."""
 
 
 class RegexRanker:
@@ -115,12 +110,7 @@ def _fault(pattern: str) -> str | None:
     """What forbids even to compile a pattern, or None."""
     if len(pattern) > LONGEST_PATTERN:
         return f"The pattern has more than {LONGEST_PATTERN} characters; use a shorter one."
-    repeats = (max(int(number or 1) for number in counts) for counts in _REPEAT.findall(pattern))
-    if prod(max(1, repeat) for repeat in repeats) > _MOST_REPEATS:
-        return f"The pattern's counted repeats multiply to over {_MOST_REPEATS}; use * or + instead."
-    if _RECURSION.search(pattern):
-        return "The pattern is not a valid regular expression: recursion and branch reset are unknown."
-    return None
+    return unusable(pattern, _MOST_REPEATS)
 
 
 def _left(deadline: float) -> float:
