@@ -129,8 +129,10 @@ def asks():
 # --- Searches
 
 
-@pytest.mark.parametrize("how", VISIBLE)
-@pytest.mark.parametrize("ranker", RANKERS)
+@pytest.mark.parametrize(
+    ("ranker", "how"),
+    [*((ranker, "set") for ranker in RANKERS), *(("bm25", how) for how in VISIBLE if how != "set")],
+)
 def test_x11_a_search_answers_as_if_hidden_tools_did_not_exist(ranker, how):
     part, whole = engines(ranker, how)
     seen = VISIBLE[how]
@@ -138,10 +140,12 @@ def test_x11_a_search_answers_as_if_hidden_tools_did_not_exist(ranker, how):
         answer = whole.search(**ask, visible=seen)
         expected = part.search(**ask)
         assert repr(answer) == repr(expected)
-        assert repr(whole.agent(visible=seen).search(**ask)) == repr(expected)
         kept = {**answer.as_dict(), "query": "", "unknown": [each.nearest for each in answer.unknown]}
         if not any("zqx" in note for note in answer.notes):
             assert "zqx" not in json.dumps(kept)
+    agent = whole.agent(visible=seen)
+    for query in ("zqxpayroll_export", "find a page", "", "zqxflat tells the time"):
+        assert repr(agent.search(query)) == repr(part.search(query))
 
 
 @pytest.mark.parametrize("ranker", RANKERS)
@@ -155,8 +159,8 @@ def test_x11_nor_does_it_tell_where_in_the_catalog_they_stand(ranker):
 @pytest.mark.parametrize("ranker", RANKERS)
 def test_x11_a_trace_tells_nothing_of_hidden_tools(ranker):
     part, whole = engines(ranker)
-    for query in QUERIES:
-        for name in WIRE:
+    for query in QUERIES[::3]:
+        for name in WIRE[::2]:
             assert repr(whole.explain(query, name, visible=WIRE)) == repr(part.explain(query, name))
     for name in ("searc", "clok", "payslips", "zqxpayroll", "zqxnothing", "zqxvault__zqxnothing"):
         assert told(lambda name=name: whole.explain("page", name, visible=WIRE)) == told(
@@ -198,6 +202,7 @@ def said(turn):
         repr(turn.plan),
         repr(turn.tokens),
         turn.cache_key,
+        turn.deferred_in("\n".join(["Call `clock()` first.", *WANTED[:9]])),
     ]
 
 
@@ -296,7 +301,7 @@ def response_of(api, calls):
             **({"namespace": owner} if owner else {}),
         }
         for at, (name, given) in enumerate(calls)
-        for owner in (None, name, "wiki", "zqxvault")
+        for owner in (None, name, "zqxvault")
     ]
     return {"object": "response", "status": "completed", "output": items}
 
