@@ -190,7 +190,16 @@ class Turn:
         return results
 
     def result(self, call: ToolCall, output: Any, *, is_error: bool = False) -> dict[str, Any]:
-        """One call's output in the provider's form."""
+        """One call's output in the provider's form.
+
+        Args:
+            call: A call that came from ``calls``.
+            output: A text, or a value that is written as JSON.
+            is_error: Whether the tool failed, where the provider's form can say so.
+
+        Raises:
+            ValueError: The call was made by hand, so that no id is known.
+        """
         from semantic_toolsearch.providers.base import json_text
 
         if call.raw is None:

@@ -70,11 +70,24 @@ class VectorStore(Protocol):
     """Where vectors are looked up before anything is embedded, and kept afterwards."""
 
     def get_many(self, embedder_id: str, hashes: Sequence[str]) -> dict[str, Vector]:
-        """The vectors stored for these text hashes; others are missing from the result."""
+        """Look vectors up.
+
+        Args:
+            embedder_id: The ``id`` of the embedder that made them.
+            hashes: What stands for each text, as ``text_hash`` gives it.
+
+        Returns:
+            float32 ``[d]`` by hash; those that are not stored are missing.
+        """
         ...
 
     def put_many(self, embedder_id: str, vectors: Mapping[str, Vector]) -> None:
-        """Store vectors by text hash."""
+        """Store vectors.
+
+        Args:
+            embedder_id: The ``id`` of the embedder that made them.
+            vectors: float32 ``[d]``, of length 1, by the hash of its text.
+        """
         ...
 
 
@@ -102,7 +115,7 @@ class EmbeddingCache:
         self._wait = _WAIT  # for a lock; 0 once that was in vain, until the file can be used again
 
     def get_many(self, embedder_id: str, hashes: Sequence[str]) -> dict[str, Vector]:
-        """Look up vectors; hashes that are not stored, or not intact, are missing from the result."""
+        """Look vectors up; see ``VectorStore.get_many``. One that is not intact counts as not stored."""
         found: dict[str, Vector] = {}
         if not hashes:
             return found
@@ -123,7 +136,7 @@ class EmbeddingCache:
         return found
 
     def put_many(self, embedder_id: str, vectors: Mapping[str, Vector]) -> None:
-        """Store vectors by text hash, all or none, then remove the oldest beyond ``max_entries``."""
+        """Store vectors, all or none, then remove the oldest beyond ``max_entries``; see ``VectorStore.put_many``."""
         rows = []
         for text_hash, vector in vectors.items():
             data = np.ascontiguousarray(vector, dtype="<f4").tobytes()

@@ -105,7 +105,12 @@ class PreparedArm(Protocol):
         ...
 
     def explain(self, query: Query, places: Collection[int]) -> list[Why]:
-        """Say why these tools stand where they do; empty where the arm cannot tell."""
+        """Say why tools stand where they do; empty where the arm cannot tell.
+
+        Args:
+            query: What was asked.
+            places: The tools.
+        """
         ...
 
 

@@ -129,6 +129,10 @@ class RequestView:
     def find(self, name: str, namespace: str | None = None) -> Surface | None:
         """The tool that a call means, or None.
 
+        Args:
+            name: Name as called; ``namespace.name`` and ``namespace__name`` also find a function of a namespace.
+            namespace: OpenAI namespace of the call, or None.
+
         Raises:
             ScriptError: Several namespaces have it.
         """
@@ -151,7 +155,13 @@ class RequestView:
     def knowledge(
         self, name: str, arguments: Mapping[str, Any] | str = "", namespace: str | None = None
     ) -> Knowledge:
-        """How the model would know the schema of a tool; an open stub tells nothing about arguments."""
+        """How the model would know the schema of a tool; an open stub tells nothing about arguments.
+
+        Args:
+            name: As for ``find``.
+            arguments: What it would pass; without any, a stub is enough.
+            namespace: As for ``find``.
+        """
         surface = self.find(name, namespace)
         if surface is None:
             return "unknown"
