@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 __all__ = ["LENIENCE", "Standing", "exchange", "server_of"]
 
-LENIENCE: Final = 0.6
+LENIENCE: Final = 0.8
 """Share of what the band asks that is enough for the place kept for another server: who copies the very words of a
 request scores as high as can be, and would push everybody else under the band."""
 

@@ -118,11 +118,14 @@ def test_any_number_of_copies_leaves_a_place(number, limit):
 def test_copies_of_the_very_request_do_not_push_the_tool_under_the_band():
     query = "refund the customer who returned a broken lamp yesterday"
     tools = [t(f"helper_{each}", f"{query} {each}", server="evil") for each in range(9)]
-    tools += [t("orderRefund", "Refund a customer", server="shop"), t("lampCare", "Lamp", server="home")]
+    tools += [
+        t("refund", "Give a customer the money back", server="shop"),
+        t("lampCare", "Lamp", server="home"),
+    ]
     search = lexical(tools)
     scores = {each.position: each.score for each in search.seen_by(None)[0].retriever.judge(query).candidates}
     assert scores[9] < search.config.band * max(scores.values())
-    assert "shop__orderRefund" in names(search.search(query))
+    assert "shop__refund" in names(search.search(query))
     assert "home__lampCare" not in names(search.search(query))
 
 
@@ -212,14 +215,14 @@ def test_the_last_place_goes_to_the_best_tool_from_elsewhere():
     ("score", "strong", "limit", "returned"),
     [
         (0.9, True, 5, [0, 1, 2, 3, 6]),
-        (0.31, True, 5, [0, 1, 2, 3, 6]),  # under the band, but not far
-        (0.29, True, 5, [0, 1, 2, 3, 4]),
+        (0.41, True, 5, [0, 1, 2, 3, 6]),  # under the band, but not far
+        (0.39, True, 5, [0, 1, 2, 3, 4]),
         (0.9, False, 5, [0, 1, 2, 3, 4]),  # no sure answer
         (0.9, True, 2, [0, 6]),
         (0.9, True, 1, [0]),
         (0.9, True, 20, [0, 1, 2, 3, 4, 5, 6]),
-        (0.31, True, 6, [0, 1, 2, 3, 4, 6]),
-        (0.31, True, 7, [0, 1, 2, 3, 4, 5]),  # the page has room left: nobody is pushed out of it
+        (0.41, True, 6, [0, 1, 2, 3, 4, 6]),
+        (0.41, True, 7, [0, 1, 2, 3, 4, 5]),  # the page has room left: nobody is pushed out of it
     ],
 )
 def test_only_an_answer_gets_the_place_and_only_on_a_full_page(score, strong, limit, returned):
