@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from semantic_toolsearch import Catalog, bench
+from semantic_toolsearch import Catalog, bench, throughput
 from semantic_toolsearch.synthetic import synthetic_queries, synthetic_tools
 
 NAMES = [
@@ -60,6 +60,41 @@ def test_the_command_shows_targets_and_writes_json(toolsearch, monkeypatch, figu
 def test_the_model_that_was_measured_is_named(figures):
     for name in ("build and save an index of 20 tools", "one query: the embedding"):
         assert "toolsearch-small" in figures[name].note
+
+
+def test_x22_readers_at_once_are_compared_with_one_thread(toolsearch, monkeypatch):
+    """The figures have a sense; none of them is a speed that must be reached."""
+    monkeypatch.setattr(throughput, "ROUNDS", 2)
+    monkeypatch.setattr(throughput, "QUERIES", 40)
+    rows = throughput.measure_throughput(30, embedder="nano")
+    readers = ["1 thread", "2 threads", "4 threads", "8 threads", "32 threads", "200 tasks"]
+    assert [(row.readers, row.replacing) for row in rows] == [
+        (each, replacing) for replacing in (False, True) for each in readers
+    ]
+    assert rows[0].ratio == 1
+    for row in rows:
+        assert row.per_second > 0 < row.ratio
+        assert row.cores > 0
+        assert row.replacing or not row.replacements
+    assert sum(row.replacements for row in rows) > 0
+    monkeypatch.setattr(throughput, "measure_throughput", lambda tools, progress, *, embedder: rows)
+    shown = toolsearch("bench", "threads").stdout
+    assert all(each in shown for each in (*readers, "replaced", "ratio"))
+    assert json.loads(toolsearch("bench", "threads", "--json").stdout) == [row.as_dict() for row in rows]
+
+
+def test_every_query_is_asked_once_by_all_readers_together():
+    class Counting:
+        def __init__(self):
+            self.asked = []
+
+        def search(self, query):
+            self.asked.append(query)
+
+    for readers in (1, 7, throughput.TASKS):
+        search = Counting()
+        throughput.ask(search, iter([f"query {number}" for number in range(50)]), readers)
+        assert sorted(search.asked) == sorted(f"query {number}" for number in range(50))
 
 
 def test_an_unknown_model_is_an_error(toolsearch):

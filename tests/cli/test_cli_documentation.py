@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from semantic_toolsearch import bench
+from semantic_toolsearch import bench, throughput
 from semantic_toolsearch.cli import app
 
 TESTS = Path(__file__).parents[1]
@@ -64,7 +64,9 @@ def surroundings(tmp_path, monkeypatch):
     demo.mkdir()
     (demo / "servers.toml").write_text(CONFIG)
     (demo / "requests.toml").write_text(REQUESTS)
-    monkeypatch.setattr(bench, "ROUNDS", 1)
+    for measuring in (bench, throughput):
+        monkeypatch.setattr(measuring, "ROUNDS", 1)
+    monkeypatch.setattr(throughput, "QUERIES", 8)
 
 
 def test_s32_there_are_the_documented_commands():
@@ -96,7 +98,7 @@ def test_every_option_is_documented(command, toolsearch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the examples are written for a POSIX shell")
 def test_s32_every_documented_example_runs(toolsearch, surroundings, tmp_path):
-    assert len(EXAMPLES) == 26
+    assert len(EXAMPLES) == 27
     for example in EXAMPLES:
         line, _, remark = example.partition("  # exit code ")
         piped, _, command = line.rpartition(" | ")

@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 
     from semantic_toolsearch.bench import Figure
     from semantic_toolsearch.prompt_size import SizeRow
+    from semantic_toolsearch.throughput import Throughput
 
 __all__ = ["bench"]
 
 
 def bench(
     what: Annotated[
-        Literal["speed", "prompt-size"],
+        Literal["speed", "threads", "prompt-size"],
         typer.Argument(
             metavar="WHAT",
-            help="speed: time and memory; prompt-size: the tools list of a general agent with 19 tools, "
-            "in full and with 18 deferred.",
+            help="speed: time and memory; threads: queries in a second by many threads and tasks at once; "
+            "prompt-size: the tools list of a general agent with 19 tools, in full and with 18 deferred.",
         ),
     ] = "speed",
     tools: Annotated[
@@ -44,18 +45,39 @@ def bench(
         return
     from semantic_toolsearch.bench import measure
     from semantic_toolsearch.embedding import DEFAULT_MODEL
+    from semantic_toolsearch.throughput import measure_throughput
 
-    progress = console(err=True)
+    model, progress = DEFAULT_MODEL if embedder is None else embedder, console(err=True)
     with progress.status("Measuring") as status:
-        figures = measure(
-            tools,
-            lambda step: status.update(f"Measuring: {step}"),
-            embedder=DEFAULT_MODEL if embedder is None else embedder,
-        )
+
+        def tell(step: str) -> None:
+            status.update(f"Measuring: {step}")
+
+        if what == "threads":
+            rows = measure_throughput(tools, tell, embedder=model)
+        else:
+            figures = measure(tools, tell, embedder=model)
     if as_json:
-        print_json([figure.as_dict() for figure in figures])
+        print_json([figure.as_dict() for figure in (rows if what == "threads" else figures)])
+    elif what == "threads":
+        _show_throughput(console(), rows)
     else:
         _show(console(), figures)
+
+
+def _show_throughput(out: Console, rows: Sequence[Throughput]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("readers")
+    table.add_column("tools")
+    for title in ("queries/s", "ratio", "cores used", "replacements/s"):
+        table.add_column(title, justify="right")
+    for row in rows:
+        replaced = f"{row.replacements:.1f}" if row.replacing else ""
+        numbers = (f"{row.per_second:.0f}", f"{row.ratio:.2f}", f"{row.cores:.2f}", replaced)
+        table.add_row(row.readers, "replaced" if row.replacing else "at rest", *numbers)
+    out.print(table)
 
 
 def _prompt_size(as_json: bool) -> None:
