@@ -11,7 +11,7 @@ from semantic_toolsearch.broken_searches import without_broken_searches
 from semantic_toolsearch.compaction import is_compaction_note
 from semantic_toolsearch.deferral import plan_turn
 from semantic_toolsearch.errors import ConfigError
-from semantic_toolsearch.history import Called, Found, read
+from semantic_toolsearch.history import Called, Found, plain, read
 from semantic_toolsearch.loaded import Resolver, loaded_names, missing, named
 from semantic_toolsearch.policies import NO_LISTS, PolicyLists
 from semantic_toolsearch.providers import anthropic, anthropic_history, openai_history
@@ -129,7 +129,7 @@ def make_turn(
         messages = anthropic_history.without_gone(messages, declared, options.extra)
     notes: list[str] = []
     if api in _NO_SYSTEM_MESSAGES:
-        notes = [exchange.as_dict(message)["content"] for message in messages if is_compaction_note(message)]
+        notes = [_note(message) for message in messages if is_compaction_note(message)]
         messages = [message for message in messages if not is_compaction_note(message)]
     request = replace(request, plan=replace(plan, warnings=tuple(warnings)))
     shown = _shown(events, snapshot) if plan.mode == "bridge" else frozenset()
@@ -146,6 +146,12 @@ def make_turn(
     if options.validate:
         require_valid(turn, options, support.most_tools)
     return turn
+
+
+def _note(message: Any) -> str:
+    """The text of a compaction note."""
+    content = plain(message)["content"]
+    return content if isinstance(content, str) else str(plain(content[0])["text"])
 
 
 def require_valid(turn: Turn, options: TurnOptions, most_tools: int | None = None) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from semantic_toolsearch.exchange import as_dict
+from semantic_toolsearch.history import plain as plain_of
 
 __all__ = ["without_gone"]
 
@@ -38,8 +38,8 @@ def without_gone(
 
 
 def _message(message: Any, is_gone: Callable[[str], bool]) -> Any:
-    plain = as_dict(message)
-    content = plain.get("content") if isinstance(plain, Mapping) else None
+    plain = plain_of(message)
+    content = plain.get("content")
     if not isinstance(content, (list, tuple)):
         return message
     blocks = [_block(block, is_gone) for block in content]
@@ -49,9 +49,7 @@ def _message(message: Any, is_gone: Callable[[str], bool]) -> Any:
 
 
 def _block(block: Any, is_gone: Callable[[str], bool]) -> Any:
-    plain = as_dict(block)
-    if not isinstance(plain, Mapping):
-        return block
+    plain = plain_of(block)
     content = plain.get("content")
     if plain.get("type") == "tool_result" and isinstance(content, list):
         kept = [part for part in content if not _names_gone(part, is_gone)]
@@ -66,9 +64,5 @@ def _block(block: Any, is_gone: Callable[[str], bool]) -> Any:
 
 
 def _names_gone(part: Any, is_gone: Callable[[str], bool]) -> bool:
-    plain = as_dict(part)
-    return (
-        isinstance(plain, Mapping)
-        and plain.get("type") == "tool_reference"
-        and is_gone(str(plain.get("tool_name")))
-    )
+    plain = plain_of(part)
+    return plain.get("type") == "tool_reference" and is_gone(str(plain.get("tool_name")))

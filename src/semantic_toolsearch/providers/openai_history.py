@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from semantic_toolsearch.exchange import as_dict
+from semantic_toolsearch.history import plain as plain_of
 from semantic_toolsearch.providers.rules_responses import Declared
 
 __all__ = ["with_namespaces"]
@@ -23,7 +23,7 @@ def with_namespaces(items: Sequence[Any], tools: Sequence[Mapping[str, Any]]) ->
         items: The request's input items, as dicts or SDK objects.
         tools: Its tools list.
     """
-    plain = [as_dict(item) for item in items]
+    plain = [plain_of(item) for item in items]
     declared = Declared(tools)
     flat, spaces = set(declared.flat), _spaces(declared)
     for value in plain:
@@ -38,7 +38,8 @@ def with_namespaces(items: Sequence[Any], tools: Sequence[Mapping[str, Any]]) ->
         {**value, "namespace": spaces[value["name"]]}
         if _kind(value) in ("function_call", "custom_tool_call")
         and not value.get("namespace")
-        and value.get("name") in spaces
+        and isinstance(value.get("name"), str)
+        and value["name"] in spaces
         and value["name"] not in flat
         else item
         for item, value in zip(items, plain, strict=True)

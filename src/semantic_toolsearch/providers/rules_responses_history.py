@@ -99,7 +99,7 @@ def _strangers(tools: Any, entries: list[Entry]) -> Iterator[Violation]:
         namespace = (
             item.get("namespace") if item.get("type") in ("function_call", "custom_tool_call") else None
         )
-        if namespace and namespace not in known:
+        if isinstance(namespace, str) and namespace and namespace not in known:
             reason = (
                 f"neither the tools nor a search output have {namespace!r}; what follows is not documented."
             )
