@@ -528,3 +528,25 @@ class TestProjection:
                 "$ref",
             }
         assert json.dumps(schema) == before
+
+
+# Hostile sizes -----------------------------------------------------------------------------------------
+
+
+def test_a_property_list_of_a_server_that_writes_null_is_mended_whole():
+    schema, _ = repair_schema({"type": "object", "properties": dict.fromkeys(map(str, range(40_000)))})
+    assert len(schema["properties"]) == 40_000
+    schema["properties"]["0"]["type"] = "string"
+    assert schema["properties"]["1"] == {}
+
+
+def test_a_union_that_would_write_one_definition_out_hundreds_of_times_is_no_tool():
+    branches = [
+        {"allOf": [{"$ref": "#/$defs/big"}], "properties": {"p": {"title": str(i)}}} for i in range(300)
+    ]
+    big = {"properties": {"p": {"enum": [str(i) for i in range(50_000)]}}}
+    schema, _ = repair_schema({"type": "object", "$defs": {"big": big}, "anyOf": branches})
+    with pytest.raises(InvalidToolError, match="merged unions of more than"):
+        wire_projection(schema)
+    few, _ = repair_schema({"type": "object", "$defs": {"big": big}, "anyOf": branches[:2]})
+    assert set(wire_projection(few)[0]["properties"]) == {"p"}

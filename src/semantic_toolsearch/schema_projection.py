@@ -11,7 +11,7 @@ from semantic_toolsearch.schema_walk import References, walk
 
 __all__ = ["require_object", "wire_projection"]
 
-MAX_MERGED: Final = 1_000
+MAX_MERGED: Final = 500
 """Union branches that are merged into one object; more than that is no tool's argument list."""
 
 MAX_UNION_DEPTH: Final = 50
@@ -62,7 +62,23 @@ def _as_object(parameters: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, .
     if merged is None:
         reason = merger.failure or "no branch of the schema is an object"
         raise InvalidToolError(f"{WHERE}: {reason}; {_NO_OBJECT}")
+    if _is_larger(merged, 2 * MAX_VALUES):
+        # What many branches refer to would be written out for each of them.
+        raise InvalidToolError(f"{WHERE}: merged unions of more than {2 * MAX_VALUES:,} values; {_NO_OBJECT}")
     return merged, tuple(dict.fromkeys(merger.notes))
+
+
+def _is_larger(schema: dict[str, Any], most: int) -> bool:
+    """Whether a schema, written out, holds more values than this."""
+    waiting: list[Any] = [schema]
+    while waiting and most >= 0:
+        value = waiting.pop()
+        most -= 1
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return most < 0
 
 
 def _may_be_object(schema: dict[str, Any]) -> bool:

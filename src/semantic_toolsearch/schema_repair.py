@@ -211,7 +211,7 @@ def _schema_map(keyword: str, value: Any) -> tuple[Any, str | None]:
     ]
     if not wrong:
         return value, None
-    mended = {name: {} if name in wrong else child for name, child in value.items()}
+    mended = value | {name: {} for name in wrong}
     return mended, f"no schema for {', '.join(map(_short, wrong[:5]))}: open schema instead"
 
 

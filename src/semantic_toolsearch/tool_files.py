@@ -71,6 +71,8 @@ def _parsed(data: bytes, label: str) -> Any:
         raise _not_json(label, error.lineno, error.colno, error.msg) from error
     except RecursionError as error:
         raise CatalogError(f"{label} nests too deep to be read as JSON.") from error
+    except ValueError as error:
+        raise CatalogError(f"{label} holds a number of more digits than can be read.") from error
 
 
 def _json_lines(text: str, label: str) -> list[Any] | None:
@@ -81,10 +83,13 @@ def _json_lines(text: str, label: str) -> list[Any] | None:
             continue
         try:
             values.append(json.loads(line))
-        except (JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             if not values:
                 return None
-            column, reason = getattr(error, "colno", 1), getattr(error, "msg", "nested too deep")
+            column, reason = (
+                getattr(error, "colno", 1),
+                getattr(error, "msg", "nested too deep, or a number too long"),
+            )
             raise _not_json(label, number, column, reason) from error
     return values or None
 

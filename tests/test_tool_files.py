@@ -1,0 +1,18 @@
+"""Files of tool definitions that cannot be read are refused by their name."""
+
+from __future__ import annotations
+
+import pytest
+
+from semantic_toolsearch.errors import CatalogError
+from semantic_toolsearch.tool_files import catalog_of_json
+
+TOO_LONG = b"1" * 5_000
+
+
+@pytest.mark.parametrize(
+    "data", [b"[" + TOO_LONG + b"]", b'{"name": "a"}\n' + TOO_LONG + b"\n", b"[" * 100_000]
+)
+def test_a_file_with_a_value_beyond_all_use_is_refused_by_name(data):
+    with pytest.raises(CatalogError, match=r"tools\.json"):
+        catalog_of_json(data, "tools.json")
