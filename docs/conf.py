@@ -50,6 +50,8 @@ napoleon_attr_annotations = False  # a type stands in the signature
 
 html_theme = "furo"
 html_title = "semantic-toolsearch"
+html_static_path = ["_static"]
+html_css_files = ["width.css"]
 html_show_sphinx = False
 html_copy_source = False
 
