@@ -242,7 +242,7 @@ tell(begun=begun, answered=answered, peak=peak(),
 """
 
 _QUERIES: Final = """
-from semantic_toolsearch import ToolSearch
+from semantic_toolsearch import SearchConfig, ToolSearch
 from semantic_toolsearch.embedding import resolve_embedder
 from semantic_toolsearch.synthetic import synthetic_queries
 
@@ -260,7 +260,9 @@ class Timed:
             self.seconds += time.perf_counter() - started
 
 embedder = Timed(resolve_embedder(sys.argv[3]))
-search = ToolSearch.load(sys.argv[1], embedder=embedder, cache=False)
+# Called like the model itself, which has no limit and no thread of its own.
+config = SearchConfig(embedder_timeout=None)
+search = ToolSearch.load(sys.argv[1], embedder=embedder, cache=False, config=config)
 whole, embedding = [], []
 for number, query in enumerate(synthetic_queries(int(sys.argv[2]) + 10)):
     embedder.seconds = 0.0

@@ -12,6 +12,7 @@ import pytest
 from faulty_parts import DEFERRING, QUERY, TOOLS, Clock, answered_in_a_turn, custom, warnings_of
 
 from semantic_toolsearch import SearchConfig, ToolSearch
+from semantic_toolsearch.bounded import Call
 from semantic_toolsearch.errors import ConfigError, EmbedderError
 from semantic_toolsearch.guarded import GuardedEmbedder
 from semantic_toolsearch.outages import RETRY_SECONDS
@@ -207,6 +208,22 @@ def test_bc54_sixteen_searches_at_once_leave_no_more_calls_than_they_are(made, c
     assert all(result.degraded and result.tools[0].name == "flux_list" for result in results)
     assert embedder.asked <= 16
     assert len(warnings_of(caplog)) == 1
+
+
+def test_ctrl_c_ends_the_search_that_waits_and_nothing_else(made, monkeypatch, caplog):
+    embedder, search = made(limit=30.0)
+    search.prepare()
+
+    def interrupted(self, seconds):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Call, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            search.search(QUERY)
+    embedder.hanging = False
+    assert search.search(QUERY).degraded is None
+    assert not warnings_of(caplog)
 
 
 def test_bc54_an_id_that_hangs_is_bounded_too(made):
