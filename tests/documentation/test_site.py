@@ -30,10 +30,9 @@ pytest.importorskip("sphinx", reason="needs the dependency group docs")
 def site(tmp_path_factory):
     """The built site, with the text that building it printed."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "auto", "-d", folder / "doctrees"]
-    done = subprocess.run(
-        [*command, ROOT / "docs", folder / "html"], capture_output=True, text=True, check=False
-    )
+    options = ["-q", "-W", "--keep-going", "-j", "auto", "-d", folder / "doctrees"]
+    command = [sys.executable, "-m", "sphinx", *options, ROOT / "docs", folder / "html"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     return folder / "html", done
 
 
