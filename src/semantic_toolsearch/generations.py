@@ -62,10 +62,9 @@ class Generations:
     def replace(self, namespace: str | None, tools: Any, *, strict: bool) -> Snapshot:
         """Swap the tools of one namespace; see ``ToolSearch.replace``."""
         with self._replacing:
-            before, offered = self._settled(), self.review.offered
-            review, changed = self.review.next(
-                (offered or before.catalog).replace(namespace, tools, strict=strict)
-            )
+            before = self._settled()
+            offered = before.catalog if self.review.offered is None else self.review.offered
+            review, changed = self.review.next(offered.replace(namespace, tools, strict=strict))
             self._announce(changed)
             self._swap(review)
             self._tell(before, (namespace,))
