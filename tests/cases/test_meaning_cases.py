@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from case_tools import found, t
+from case_tools import asked, found, t
 
 from semantic_toolsearch import ToolSearch
 
@@ -60,29 +60,47 @@ MEANING_TRAVEL = {
 }
 
 
-def cases(tools, meaning):
-    return [pytest.param(tools, query, name, id=query) for query, name in meaning.items()]
+# And of other naming styles, scripts and sizes.
+FARM = [
+    t("HerdCount", "Number of animals on a pasture"),
+    t("FodderOrder", "Buy hay and grain for livestock"),
+    t("VetVisit", "Arrange an examination of a sick animal"),
+    t("MilkYield", "Litres that the cows gave today"),
+    t("FenceRepair", "Mend the enclosure of a field"),
+    *(t(f"Tractor{i}State", f"Condition of tractor number {i}") for i in range(40)),
+]
+MEANING_FARM = {
+    "we are running out of food for the sheep": "FodderOrder",
+    "a calf is ill": "VetVisit",
+    "there is a hole and the goats escape": "FenceRepair",
+}
+MEANINGS = {
+    "reported": (OFFICE, MEANING),
+    "clinic": (CLINIC, MEANING_CLINIC),
+    "travel": (TRAVEL, MEANING_TRAVEL),
+    "farm, pascal, 45": (FARM, MEANING_FARM),
+}
+meanings = pytest.mark.parametrize(("tools", "meaning"), MEANINGS.values(), ids=list(MEANINGS))
 
 
 @pytest.mark.usefixtures("socket_disabled")
 @pytest.mark.parametrize("ranker", ["hybrid", "semantic"])
-@pytest.mark.parametrize(
-    ("tools", "query", "name"),
-    [*cases(OFFICE, MEANING), *cases(CLINIC, MEANING_CLINIC), *cases(TRAVEL, MEANING_TRAVEL)],
-)
-def test_bc57_s03_s17_a_tool_is_found_by_meaning_without_a_shared_word(model, ranker, tools, query, name):
+@meanings
+def test_bc57_s03_s17_a_tool_is_found_by_meaning_without_a_shared_word(model, ranker, tools, meaning):
+    """Kind: meaning. By the shipped model and without a network, among the first three."""
     search = ToolSearch(tools, ranker=ranker, embedder=model)
-    assert name in found(search, query, limit=3)[:3]
-    assert search.search(query).degraded is None
+    missed = {query: found(search, query, limit=3)[:3] for query, name in meaning.items()}
+    assert {query: hits for query, hits in missed.items() if meaning[query] not in hits} == {}
+    assert all(search.search(query).degraded is None for query in meaning)
 
 
-def test_bc57_the_queries_share_no_word_with_their_tools():
-    """Else the cases above would prove nothing: words alone must not put these tools first for the most part."""
-    by_words = 0
-    for tools, meaning in ((OFFICE, MEANING), (CLINIC, MEANING_CLINIC), (TRAVEL, MEANING_TRAVEL)):
-        search = ToolSearch(tools, ranker="bm25", cache=False)
-        by_words += sum(found(search, query)[:1] == [name] for query, name in meaning.items())
-    assert by_words <= 3
+@meanings
+def test_bc57_the_queries_share_no_word_with_their_tools(tools, meaning):
+    """Kind: meaning. Else the cases above would prove nothing: words alone hardly put these tools first."""
+    search = ToolSearch(tools, ranker="bm25", cache=False)
+    assert (
+        sum(found(search, query)[:1] == [name] for query, name in meaning.items()) <= 1 + len(meaning) // 10
+    )
 
 
 TILES = [
@@ -92,12 +110,37 @@ TILES = [
 ]
 
 
-@pytest.mark.parametrize("ranker", ["hybrid", "semantic", "bm25"])
-@pytest.mark.parametrize("query", ["make a tile", "dashboard tiles", "tile"])
-def test_bc58_the_products_own_word_is_an_alias(model, ranker, query):
-    search = ToolSearch(TILES, ranker=ranker, embedder=model)
-    first = 2 if ranker == "semantic" else 1  # meaning alone may take a tile for a page
-    assert "embedded_content_create" in found(search, query)[:first]
+TRIPS = [
+    t("行程作成", "旅行の行程を作る", aliases=["しおり"]),
+    t("写真追加", "写真を加える"),
+    t("地図表示", "地図を見せる"),
+]
+PLANTS = [
+    t("Equipment.Halt", "Stop a unit of equipment", tags=["Notaus", "emergency stop"]),
+    *(t(f"Equipment.Gauge{i}", f"Reading of gauge {i}") for i in range(40)),
+    t("Equipment.Start", "Start a unit of equipment"),
+]
+WORDS = {
+    "reported": (TILES, ["make a tile", "dashboard tiles", "tile"]),
+    "japanese": (TRIPS, ["しおりを作って", "しおり"]),
+    "pascal dotted, tags, 42": (PLANTS, ["Notaus", "press the emergency stop"]),
+}
+
+
+@pytest.mark.parametrize("ranker", ["hybrid", "bm25"])
+@pytest.mark.parametrize(("tools", "queries"), WORDS.values(), ids=list(WORDS))
+def test_bc58_the_products_own_word_is_an_alias(model, ranker, tools, queries):
+    """Kind: meaning. Aliases and tags are indexed like words of the name."""
+    search = ToolSearch(tools, ranker=ranker, embedder=model)
+    for query in queries:
+        assert found(search, query)[:1] == [tools[0]["name"]], query
+
+
+@pytest.mark.parametrize("query", WORDS["reported"][1])
+def test_bc58_the_model_reads_aliases_as_well(model, query):
+    """Kind: meaning. By meaning alone, where a tile may be a page."""
+    search = ToolSearch(TILES, ranker="semantic", embedder=model)
+    assert "embedded_content_create" in found(search, query)[:2]
 
 
 @pytest.mark.parametrize("key", ["aliases", "tags"])
@@ -105,8 +148,8 @@ def test_bc58_the_products_own_word_is_an_alias(model, ranker, query):
     ("word", "query"),
     [("sprint", "start the next sprint"), ("Zettel", "write a zettel"), ("PR", "open a PR")],
 )
-def test_bc58_kind_inhouse_words_given_as_aliases_or_tags(model, key, word, query):
-    """Of the same kind: words of a method, of another language, and an abbreviation."""
+def test_bc58_inhouse_words_given_as_aliases_or_tags(model, key, word, query):
+    """Kind: meaning. Words of a method, of another language, and an abbreviation."""
     tools = [
         t("iteration_begin", "Begin a period of work", **{key: [word]}),
         t("record_add", "Add a record"),
@@ -116,7 +159,16 @@ def test_bc58_kind_inhouse_words_given_as_aliases_or_tags(model, key, word, quer
         assert found(ToolSearch(tools, ranker=ranker, embedder=model), query)[0] == "iteration_begin"
 
 
-def test_bc58_aliases_are_not_part_of_what_a_result_sends():
-    result = ToolSearch(TILES, ranker="bm25", cache=False).search("dashboard tiles")
-    assert result.tools[0].name == "embedded_content_create"
-    assert "tile" not in str(result.as_dict()["tools"])
+@pytest.mark.parametrize("tools", [TILES, TRIPS, PLANTS], ids=list(WORDS))
+@pytest.mark.parametrize("model_id", ["claude-sonnet-5", "gpt-5.4", "llama-4", "gemini-3-pro"])
+def test_bc58_aliases_are_not_sent_to_the_model(tools, model_id):
+    """Kind: meaning. Neither with the request, loaded or not, nor with the answer to a search."""
+    search = ToolSearch(tools, ranker="bm25", cache=False)
+    words = tools[0].get("aliases") or tools[0]["tags"]
+    hits = search.search(words[0])
+    assert hits.tools[0].tool.name == tools[0]["name"]
+    sent = [str(hits.as_dict()["tools"]), str(asked(search, {"query": "", "names": [hits.tools[0].name]}))]
+    for names in ((), search.catalog.wire_names):
+        options = {"deferred_tools": names} if names else {"never_defer": search.catalog.wire_names}
+        sent.append(str(search.turn([], model=model_id, **options).tools))
+    assert not [word for word in words for text in sent if word in text]
