@@ -34,6 +34,10 @@ STUFFED: Final = 5
 DENSE_DESCRIPTION_CHARACTERS: Final = 1_200
 """Descriptions are cut here in the embedded text, so that parameters still fit the model's 256 pieces."""
 
+DENSE_CHARACTERS: Final = 2_000
+"""The embedded text is cut here, for an endpoint refuses a whole request for one text with too many tokens: at four
+bytes a character it has fewer than 8,192 of them by any tokenizer. Of 28,346 public tools none is longer."""
+
 _TRANSPORT_PREFIX: Final = "mcp__"
 
 
@@ -80,7 +84,7 @@ def dense_text(tool: ToolDefinition) -> str:
     )
     if names:
         parts.append(f" Parameters: {', '.join(names)}")
-    return "".join(parts)
+    return "".join(parts)[:DENSE_CHARACTERS]
 
 
 def readable_name(tool: ToolDefinition) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from faulty_parts import QUERY, TOOLS, Clock, warnings_of
-from rough_endpoint import RoughEndpoint, rough_endpoint, says
+from rough_endpoint import RoughEndpoint, answer, rough_endpoint, says
 
 from semantic_toolsearch import OpenAICompatibleEmbedder, ToolSearch
 from semantic_toolsearch.errors import EmbedderError
@@ -153,6 +153,32 @@ def test_nothing_that_an_endpoint_says_is_taken_for_its_dimension_but_a_vector(e
         _ = embedder_of(endpoint, dimension=None).dimension
     endpoint.conduct = None
     assert embedder_of(endpoint, dimension=None).dimension == 64
+
+
+HUGE = {
+    "names of parameters": {
+        "parameters": {"type": "object", "properties": {f"見出し語{number}😀": {} for number in range(900)}}
+    },
+    "tags": {"tags": [f"😀{number}" * 20 for number in range(400)]},
+    "description": {"description": "😀" * 50_000},
+}
+
+
+@pytest.mark.parametrize("part", HUGE)
+def test_one_servers_endless_text_costs_no_other_tool_its_meaning(endpoint, part):
+    """Endpoints refuse a request for one text with more tokens than the model reads: 8,192 at most services."""
+
+    def strict(self, connection, body):
+        if max(len(text.encode()) for text in body["input"]) > 8_192:
+            connection.sendall(answer(b'{"error": {"message": "maximum context length"}}', 400))
+        else:
+            self.well(connection, body)
+
+    endpoint.conduct = strict
+    search = ToolSearch(
+        [*TOOLS, {"name": "endless", **HUGE[part]}], embedder=embedder_of(endpoint), cache=False
+    )
+    assert search.search(QUERY).degraded is None
 
 
 def test_a_password_in_the_address_is_in_no_message(endpoint):
