@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from semantic_toolsearch.bounded import Call, Overdue
+from semantic_toolsearch.documents import DENSE_CHARACTERS
 from semantic_toolsearch.embedding import OnnxEmbedder, StaticEmbedder, checked
 from semantic_toolsearch.errors import EmbedderError, described
 from semantic_toolsearch.outages import Outages, Part
@@ -34,9 +35,6 @@ _READING: Final = 64
 _MOST_DIMENSIONS: Final = 1_000_000
 
 _REMEMBERED_QUERIES: Final = 256
-
-_LONGEST_QUERY: Final = 10_000
-"""Characters of a query that are embedded; models read less."""
 
 T = TypeVar("T")
 
@@ -102,7 +100,7 @@ class GuardedEmbedder:
         Raises:
             Unavailable: As in ``attempt``; also where the vector is unusable or of another length.
         """
-        query = query[:_LONGEST_QUERY]
+        query = query[:DENSE_CHARACTERS]
         vector = self._remembered.get(query)
         if vector is None or vector.shape[1] != dimension:
             with self.attempt("queries"):

@@ -164,21 +164,28 @@ HUGE = {
 }
 
 
+def strict(self, connection, body):
+    """A service that refuses a request for one text with more tokens than its model reads."""
+    if max(len(text.encode()) for text in body["input"]) > 8_192:
+        connection.sendall(answer(b'{"error": {"message": "maximum context length"}}', 400))
+    else:
+        self.well(connection, body)
+
+
 @pytest.mark.parametrize("part", HUGE)
 def test_one_servers_endless_text_costs_no_other_tool_its_meaning(endpoint, part):
-    """Endpoints refuse a request for one text with more tokens than the model reads: 8,192 at most services."""
-
-    def strict(self, connection, body):
-        if max(len(text.encode()) for text in body["input"]) > 8_192:
-            connection.sendall(answer(b'{"error": {"message": "maximum context length"}}', 400))
-        else:
-            self.well(connection, body)
-
     endpoint.conduct = strict
     search = ToolSearch(
         [*TOOLS, {"name": "endless", **HUGE[part]}], embedder=embedder_of(endpoint), cache=False
     )
     assert search.search(QUERY).degraded is None
+
+
+def test_one_users_endless_query_costs_no_other_query_its_meaning(endpoint):
+    endpoint.conduct = strict
+    search = searching(endpoint)
+    for number in range(4):
+        assert search.search(f"{QUERY} {number} " + "😀" * 50_000).degraded is None
 
 
 def test_a_password_in_the_address_is_in_no_message(endpoint):
