@@ -21,7 +21,7 @@ from semantic_toolsearch.errors import ConfigError
 if TYPE_CHECKING:
     from semantic_toolsearch.definitions import ToolDefinition
 
-__all__ = ["content_hash", "pins_text", "read_pins"]
+__all__ = ["content_hash", "pins_text", "read_pins", "write_pins"]
 
 _PIN: Final = re.compile(r"1:[0-9a-f]{64}")
 
@@ -36,6 +36,18 @@ def content_hash(tool: ToolDefinition) -> str:
 def pins_text(pins: Mapping[str, str]) -> str:
     """Return pins as the text of a JSON file, one tool a line, sorted so that a diff shows what changed."""
     return json.dumps(dict(sorted(pins.items())), indent=1, ensure_ascii=True) + "\n"
+
+
+def write_pins(pins: Mapping[str, str], path: str | PathLike[str]) -> None:
+    """Write a file that ``read_pins`` reads.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    try:
+        Path(path).write_text(pins_text(pins), encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 def read_pins(source: Any) -> dict[str, str]:

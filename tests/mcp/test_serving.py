@@ -137,6 +137,46 @@ def test_the_command_serves_what_a_config_file_names(tmp_path):
     assert "7 tools of 1 servers" in told
 
 
+@pytest.mark.parametrize(("changed", "left_out"), [(False, False), (True, True)])
+def test_a_tool_that_changed_since_the_first_start_is_left_out(tmp_path, changed, left_out):
+    pins = tmp_path / "pins.json"
+    command = f"{sys.executable} {SERVERS / 'paging.py'}"
+
+    async def talk():
+        started = StdioServerParameters(
+            command=sys.executable,
+            args=[
+                "-m",
+                "semantic_toolsearch.cli",
+                "serve",
+                "--mcp",
+                command,
+                "--pins",
+                str(pins),
+                "--ranker",
+                "bm25",
+            ],
+            env={"TOOLSEARCH_CACHE_DIR": str(tmp_path)},
+        )
+        with (tmp_path / "stderr").open("w") as errors:
+            async with Client(stdio_client(started, errlog=errors)) as client:
+                found = await client.call_tool("tool_search", {"query": "echo", "names": ["echo"]})
+                sent = {"name": "paging-server__echo", "arguments": {"text": "hi"}}
+                return found.content[0].text, await client.call_tool("call_tool", sent)
+
+    anyio.run(talk)
+    accepted = json.loads(pins.read_text())
+    assert "paging-server__echo" in accepted
+    if changed:
+        accepted["paging-server__echo"] = "1:" + "0" * 64
+        pins.write_text(json.dumps(accepted))
+    found, called = anyio.run(talk)
+    assert called.is_error == left_out
+    assert ("paging-server__echo" not in json.loads(found).get("loaded", ())) == left_out
+    assert ("left out" in (tmp_path / "stderr").read_text()) == left_out
+    assert json.loads(pins.read_text()) == accepted
+
+
 # Config files
 
 

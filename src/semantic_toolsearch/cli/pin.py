@@ -42,7 +42,7 @@ def pin(
     Exit code: 0; with --check 1 when a tool has changed, is new or is gone; 2 on an error.
     """
     from semantic_toolsearch.errors import ConfigError
-    from semantic_toolsearch.pins import pins_text, read_pins
+    from semantic_toolsearch.pins import read_pins, write_pins
 
     if (out is None) == (check is None):
         raise ConfigError(
@@ -52,10 +52,7 @@ def pin(
     searcher, _ = open_search(files, mcp, index, "keyword")
     found = searcher.catalog.pins()
     if out is not None:
-        try:
-            out.write_text(pins_text(found), encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"{out} cannot be written: {error.strerror or error}.") from error
+        write_pins(found, out)
         if as_json:
             print_json(found)
         else:

@@ -31,6 +31,15 @@ def serve(
     ] = None,
     ranker: RankerName = None,
     embedder: EmbedderName = None,
+    pins: Annotated[
+        Path | None,
+        typer.Option(
+            "--pins",
+            metavar="FILE",
+            help="Pins of the tools that may be used; written at the first start. Changed and new tools are left out.",
+            show_default=False,
+        ),
+    ] = None,
     timeout: Annotated[
         float,
         typer.Option("--timeout", metavar="SECONDS", help="Most a server may take to start or to answer."),
@@ -40,9 +49,12 @@ def serve(
 
     Exit code: 0 when the client is done, 2 on an error, such as no server that is up.
     """
+    from semantic_toolsearch.catalog import Catalog
+    from semantic_toolsearch.config import SearchConfig
     from semantic_toolsearch.embedding import DEFAULT_MODEL
     from semantic_toolsearch.mcp import SearchedTools, connect
     from semantic_toolsearch.mcp import serve as serve_tools
+    from semantic_toolsearch.pins import write_pins
     from semantic_toolsearch.toolsearch import ToolSearch
 
     servers = _servers(mcp, config, timeout)
@@ -52,9 +64,21 @@ def serve(
             raise McpServerError("; ".join(failures))
         for line in failures:
             warn(line)
+        catalog = Catalog(connected.tools())
+        settings = SearchConfig()
+        if pins is not None:
+            settings = SearchConfig(changed_tools="hold", new_tools="hold")
+            if not pins.exists():
+                write_pins(catalog.pins(), pins)
         search = ToolSearch(
-            connected.tools(), ranker=ranker, embedder=DEFAULT_MODEL if embedder is None else embedder
+            catalog,
+            ranker=ranker,
+            embedder=DEFAULT_MODEL if embedder is None else embedder,
+            config=settings,
+            pins=pins,
         )
+        for entry in search.report.held:
+            warn(f"left out: {entry}")
         # The client may wait for few seconds only, so tools are embedded while it already talks to us.
         threading.Thread(target=search.prepare, daemon=True).start()
         warn(f"{len(search.catalog)} tools of {len(connected.namespaces)} servers")
