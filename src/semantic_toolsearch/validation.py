@@ -9,6 +9,8 @@ draft; an integer is written without a fraction, so that 3.0 is seen and can be 
 from __future__ import annotations
 
 import json
+import re
+import warnings
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
@@ -199,9 +201,23 @@ def _has_slow_names(root: dict[str, Any]) -> bool:
     for node in walk(root, follow=True):
         for pattern in node.schema.get("patternProperties", {}):
             repeats = pattern.count("*") + pattern.count("+") + pattern.count("{")
-            if repeats > 1 or ")" in pattern or "\\p" in pattern or compiled(pattern) is None:
+            # One repeat is fast only where the match cannot start anew at every character.
+            if repeats > pattern.startswith("^") or ")" in pattern or compiled(pattern) is None:
+                return True
+            if not _is_of_python(pattern):
                 return True
     return False
+
+
+def _is_of_python(pattern: str) -> bool:
+    """Return whether Python's own engine reads a pattern, and without a warning that it may mean something else."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            re.compile(pattern)
+        except (re.error, Warning, OverflowError, RecursionError):
+            return False
+    return True
 
 
 def _required(validator: Any, names: Any, value: Any, schema: Any) -> Iterator[Any]:

@@ -82,6 +82,13 @@ def test_a_pattern_that_takes_memory_to_compile_is_no_rule(pattern):
     assert check({"a": "aaa"}, properties={"a": {"pattern": pattern}}) == {"a": "aaa"}
 
 
+@pytest.mark.parametrize("pattern", ["[[a-z]--[b]]", "a*b", "\\p{L}", "(?|(a)|(b))", "a++"])
+def test_names_are_matched_by_nothing_that_is_slow_or_means_something_else(pattern):
+    """The check of names left over has no limit of time and its own engine; there it is left out."""
+    schema = {"patternProperties": {pattern: {}}, "unevaluatedProperties": False}
+    assert check({"a" * 100_000: 1}, **schema) == {"a" * 100_000: 1}
+
+
 def test_an_ordinary_count_is_a_rule():
     for pattern in ("^[a-z]{1,64}$", "^.{0,5000}$", "^a{2}(b{3})$"):
         assert unusable(pattern, 20_000) is None
