@@ -1,6 +1,7 @@
 # Everything here needs only Python 3.11 or newer, make, and a PyPI mirror.
 #   make demo   the main job on real input: starts MCP servers, searches their tools, calls one
 #   make test   formatting, lint, types, import rules and tests
+#   make fuzz   random and coverage-guided inputs, about five minutes; FUZZ_EXAMPLES and FUZZ_SECONDS for more
 #   make docs   the documentation as a site, in build/docs
 #   make audit  known vulnerabilities of everything that is installed here; asks PyPI's advisory service
 #   make eval   every ranker on every dataset; writes eval/reports and the figures in docs/evaluation.md
@@ -12,6 +13,7 @@ CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 DOCS := $(VENV)/.docs
 AUDIT := $(VENV)/.audit
+FUZZ := $(VENV)/.fuzz
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # The public retrieval data: TOOLSEARCH_DATA is where it lies unpacked, DATA_ARCHIVES where the archives are.
 DATA_ARCHIVES ?= ../shared/data
@@ -20,8 +22,11 @@ export TOOLSEARCH_DATA
 # What `make eval` compares, and where it keeps what it finds.
 ARMS ?= full,keyword,anthropic-bm25,anthropic-regex,bm25,flat-bm25,semantic,rrf,hybrid
 RUN ?= .data/run
+# How much `make fuzz` tries: inputs of each property, and seconds of the coverage-guided runs together.
+FUZZ_EXAMPLES ?= 100
+FUZZ_SECONDS ?= 150
 
-.PHONY: demo test docs audit check-data bench eval baseline format clean
+.PHONY: demo test fuzz docs audit check-data bench eval baseline format clean
 
 demo: $(CORE)
 	@$(BIN)/python demo/install_servers.py
@@ -38,6 +43,10 @@ test: $(DEV)
 # --strict: a package that the service does not answer for fails the check instead of passing it.
 audit: $(AUDIT)
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement constraints.txt
+
+fuzz: $(FUZZ)
+	@status=0; FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -q tests/fuzz || status=1; \
+		$(BIN)/python tests/fuzz/coverage_guided.py --seconds $(FUZZ_SECONDS) || status=1; exit $$status
 
 check-data: $(DEV) | data
 	$(BIN)/python -m pytest -m "data or slow" -rs
@@ -93,6 +102,13 @@ $(DEV): pyproject.toml constraints.txt | $(CORE)
 	@echo "Installing what the tests need ..."
 	@$(PIP) install --quiet --constraint constraints.txt --editable '.[mcp,openai,eval,hub]' --group test --group lint --group docs
 	@$(PIP) install --quiet --constraint constraints.txt --no-deps bfcl-eval  # its data is read, its code never runs
+	@touch $@
+
+# Where atheris has no wheel, pip leaves it out by the markers of its group, and only the properties are tried.
+$(FUZZ): pyproject.toml constraints.txt | $(DEV)
+	@echo "Installing the coverage-guided fuzzer ..."
+	@$(PIP) install --quiet --constraint constraints.txt --only-binary atheris --group fuzz || \
+		echo "atheris cannot be installed here"
 	@touch $@
 
 $(AUDIT): pyproject.toml constraints.txt | $(BIN)/python
