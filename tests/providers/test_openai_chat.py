@@ -7,10 +7,12 @@ import json
 import pytest
 from wire_requests import OPENAI_STUB, SHOP, many, record_of, request_of, search_call
 
+from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.errors import ConfigError, ConversationError
 from semantic_toolsearch.exchange import RawCall, SearchCall, TurnPlan, TurnRequest
 from semantic_toolsearch.history import Found, read
 from semantic_toolsearch.providers import openai_chat
+from semantic_toolsearch.providers.validate import validate
 
 
 def call(name="fx_rate", arguments='{"pair": "EURUSD"}', call_id="call_B", **fields):
@@ -267,3 +269,24 @@ def test_x27_errors_in_a_stream_are_raised():
         openai_chat.assemble([*list(recorded())[:2], {"error": {"code": 503, "message": "overloaded"}}])
     with pytest.raises(ConversationError, match="No chunk"):
         openai_chat.assemble([])
+
+
+@pytest.mark.parametrize(("said", "schema", "sent"), [
+    (True, {"type": "object"}, False),
+    (True, {"type": "object", "properties": {}, "additionalProperties": False}, True),
+    (False, {"type": "object"}, False),
+    (None, {"type": "object"}, None),
+])  # fmt: skip
+def test_strict_is_sent_where_the_definition_asks_and_the_schema_allows(said, schema, sent):
+    """One strict function whose schema is not fails the whole request."""
+    tool = {"name": "a", "parameters": {**schema}, **({} if said is None else {"strict": said})}
+    turn = ToolSearch([tool], cache=False).turn([], api="chat")
+    assert turn.tools[0]["function"].get("strict") is sent
+    assert validate("chat", turn.tools) == ()
+
+
+def test_an_array_without_items_gets_items_of_any_kind():
+    tool = {"name": "a", "parameters": {"type": "object", "properties": {"x": {"type": "array"}}}}
+    turn = ToolSearch([tool], cache=False).turn([], api="chat")
+    assert turn.tools[0]["function"]["parameters"]["properties"]["x"] == {"type": "array", "items": {}}
+    assert validate("chat", turn.tools) == ()

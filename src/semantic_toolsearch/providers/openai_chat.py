@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from semantic_toolsearch.exchange import RawCall, SearchCall
 from semantic_toolsearch.providers import base, openai_chat_stream
 from semantic_toolsearch.providers.malformed import reads_responses, reads_streams
+from semantic_toolsearch.providers.openai_schemas import parameters_of
 
 if TYPE_CHECKING:
     from semantic_toolsearch.exchange import Mode, ParsedResponse, TurnRequest
@@ -34,8 +35,9 @@ def render(request: TurnRequest) -> list[dict[str, Any]]:
     base.check_plan(request, "chat", MODES)
     entries = [dict(entry) for entry in request.extra]
     for name, tool in base.tools_named(request, request.plan.full):
-        strict = tool.provider_fields.get("strict")
-        entries.append(_function(name, tool.description, base.wire_schema(tool), strict))
+        parameters, strict = parameters_of(tool)
+        said = isinstance(tool.provider_fields.get("strict"), bool)
+        entries.append(_function(name, tool.description, parameters, strict if said else None))
     entries += [_function(own.name, own.description, base.own_schema(own)) for own in base.own_tools(request)]
     # A stub is never strict: a strict function takes no argument that its schema does not list.
     entries += [
@@ -91,11 +93,13 @@ def _result(call_id: str, content: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
-def _function(name: str, description: str, parameters: dict[str, Any], strict: Any = None) -> dict[str, Any]:
+def _function(
+    name: str, description: str, parameters: dict[str, Any], strict: bool | None = None
+) -> dict[str, Any]:
     function: dict[str, Any] = {"name": name, "description": description, "parameters": parameters}
     if not description:
         del function["description"]
-    if isinstance(strict, bool):
+    if strict is not None:
         function["strict"] = strict
     return {"type": "function", "function": function}
 
