@@ -91,15 +91,15 @@ def test_any_search_of_any_tools_becomes_a_result(ranker, query, tools, limit):
             search.explain(query if isinstance(query, str) else "x", name, limit=limit)
 
 
-def named(value, name):
+def named(value, name, levels=20):
     """The value with one name in the place of another, as a model that knows or guesses it would send it."""
     if isinstance(value, str):
         return value.replace("hidden_tool", name)
-    if isinstance(value, DeepDict | DeepList):
+    if not levels or isinstance(value, DeepDict | DeepList):
         return value
     if isinstance(value, dict):
-        return {named(key, name): named(item, name) for key, item in value.items()}
-    return [named(item, name) for item in value] if isinstance(value, list) else value
+        return {named(key, name): named(item, name, levels - 1) for key, item in value.items()}
+    return [named(item, name, levels - 1) for item in value] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("api", APIS)
