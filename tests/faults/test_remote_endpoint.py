@@ -75,7 +75,7 @@ def test_bc54_whatever_an_endpoint_does_words_answer_and_it_is_used_once_it_is_w
 
 
 @pytest.mark.parametrize("conduct", [RoughEndpoint.silent, RoughEndpoint.drips], ids=["silent", "drips"])
-def test_bc54_a_search_does_not_wait_as_long_as_the_endpoints_own_patience(endpoint, conduct):
+def test_bc54_a_search_does_not_wait_as_long_as_the_endpoints_own_patience(endpoint, conduct, monkeypatch):
     """Thirty seconds and two more attempts are the endpoint's; a search has its own, and the call goes on alone."""
     clock = Clock()
     search = searching(endpoint, clock=clock, limit=0.5, timeout=30.0, max_retries=2)
@@ -84,6 +84,7 @@ def test_bc54_a_search_does_not_wait_as_long_as_the_endpoints_own_patience(endpo
         held(search.search(f"{QUERY} {number}"), "gave no answer within 0.5 s")
     assert len(endpoint.requests) <= 1
     endpoint.conduct = None
+    monkeypatch.setattr("semantic_toolsearch.guarded.PROBE_SECONDS", 30.0)
     clock.now += RETRY_SECONDS
     search._snapshot.embedder._limit = 30.0
     assert search.search(QUERY).degraded is None
