@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from semantic_toolsearch.joined_texts import JoinedTexts
 from semantic_toolsearch.names import split_identifier
-from semantic_toolsearch.rankers.bm25 import TEXTBOOK_K1, LexicalIndex
+from semantic_toolsearch.rankers.bm25 import TEXTBOOK_B, TEXTBOOK_K1, LexicalIndex
 from semantic_toolsearch.word_patterns import folded, listed_words
 
 __all__ = [
@@ -139,7 +139,7 @@ class Bm25Documents:
     """
 
     def __init__(self, documents: Iterable[str]) -> None:
-        self._index = LexicalIndex.build(map(_words, documents), k1=TEXTBOOK_K1)
+        self._index = LexicalIndex.build(map(_words, documents), k1=TEXTBOOK_K1, b=TEXTBOOK_B)
 
     def ranked(self, query: str) -> list[int]:
         """Places with a score above zero, best first, equal scores in their order."""

@@ -12,7 +12,7 @@ from semantic_toolsearch.evaluation.arms import emulated as module
 from semantic_toolsearch.evaluation.arms.emulated import EmulatedArm
 from semantic_toolsearch.evaluation.arms.patterns import written_pattern
 from semantic_toolsearch.evaluation.dataset import Dataset, Query
-from semantic_toolsearch.rankers.bm25 import TEXTBOOK_K1, B
+from semantic_toolsearch.rankers.bm25 import TEXTBOOK_B, TEXTBOOK_K1
 from semantic_toolsearch.testing.loopback import Surface
 from semantic_toolsearch.testing.loopback.search import by_bm25, by_regex
 
@@ -33,7 +33,7 @@ def test_s24_an_emulation_says_so_and_states_what_is_unknown(arm):
 
 def test_s24_the_unknowns_of_each_variant_are_named():
     assert all(
-        word in BM25.notes[1] for word in (f"k1 = {TEXTBOOK_K1}", f"b = {B}", "stems", "joined text", "ties")
+        word in BM25.notes[1] for word in (f"k1 = {TEXTBOOK_K1}", f"b = {TEXTBOOK_B}", "stems", "joined text", "ties")
     )
     assert all(word in REGEX.notes[1] for word in ("one field", "catalog order", "pattern is written"))
     assert "500 characters a query" in BM25.notes[0]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from semantic_toolsearch.catalog import Catalog
 
-__all__ = ["K1", "TEXTBOOK_K1", "B", "Bm25Ranker", "LexicalIndex"]
+__all__ = ["K1", "TEXTBOOK_B", "TEXTBOOK_K1", "B", "Bm25Ranker", "LexicalIndex"]
 
 K1: Final = 1.6
 """How slowly further occurrences of a word lose weight; tools repeat few words, and ``documents`` caps those."""
@@ -34,8 +34,11 @@ K1: Final = 1.6
 TEXTBOOK_K1: Final = 1.2
 """The same where another BM25 than the library's own is shown: Lucene's default."""
 
-B: Final = 0.75
-"""How much a long text counts against a tool."""
+B: Final = 0.9
+"""How much a long text counts against a tool: more than is usual, since who lists what requests may hold writes much."""
+
+TEXTBOOK_B: Final = 0.75
+"""The same where another BM25 than the library's own is shown."""
 
 
 class LexicalIndex:
@@ -49,7 +52,7 @@ class LexicalIndex:
         vocabulary: Word -> column.
         weights: float32 ``[nnz]``, positions: int32 ``[nnz]``, starts: int64 ``[columns + 1]``.
         lengths: int32 ``[n]``, tokens of each tool.
-        k1: What the weights were made with.
+        k1: What the weights were made with, as is ``b``.
         FILES: Names of the files that an index is saved as.
     """
 
@@ -66,6 +69,7 @@ class LexicalIndex:
         starts: npt.NDArray[np.int64],
         lengths: npt.NDArray[np.int32],
         k1: float = K1,
+        b: float = B,
     ) -> None:
         self.size = size
         self.vocabulary = vocabulary
@@ -74,19 +78,20 @@ class LexicalIndex:
         self.starts = starts
         self.lengths = lengths
         self.k1 = k1
+        self.b = b
 
     @classmethod
-    def build(cls, documents: Iterable[list[str]], *, k1: float = K1) -> LexicalIndex:
+    def build(cls, documents: Iterable[list[str]], *, k1: float = K1, b: float = B) -> LexicalIndex:
         """Index token lists, one a tool, in catalog order."""
         corpus = list(documents)
         lengths = np.array([len(tokens) for tokens in corpus], dtype=np.int32)
         if not any(corpus):
             empty = np.zeros(0, dtype=np.float32)
             starts = np.zeros(1, dtype=np.int64)
-            return cls(len(corpus), {}, empty, empty.astype(np.int32), starts, lengths, k1)
+            return cls(len(corpus), {}, empty, empty.astype(np.int32), starts, lengths, k1, b)
         import bm25s
 
-        model = bm25s.BM25(method="lucene", k1=k1, b=B)
+        model = bm25s.BM25(method="lucene", k1=k1, b=b)
         model.index(corpus, show_progress=False, create_empty_token=False)
         return cls(
             len(corpus),
@@ -96,6 +101,7 @@ class LexicalIndex:
             np.asarray(model.scores["indptr"], dtype=np.int64),
             lengths,
             k1,
+            b,
         )
 
     def scores(self, words: Iterable[str], visible: Visible | None = None) -> npt.NDArray[np.float32]:
@@ -166,7 +172,7 @@ class LexicalIndex:
         lengths = self.lengths.astype(np.float64)
         counted = lengths if visible is None else lengths[visible]
         average = max(counted.mean() if len(counted) else 0.0, 1e-9)
-        return self.k1 * ((1 - B) + B * lengths / average)
+        return self.k1 * ((1 - self.b) + self.b * lengths / average)
 
     @cached_property
     def _counts(self) -> npt.NDArray[np.float32]:

@@ -21,7 +21,7 @@ from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.evaluation.answers import DEPTH, Answer, Build, How, Why
 from semantic_toolsearch.evaluation.arms.patterns import written_pattern
 from semantic_toolsearch.modes import MAX_DEFERRED
-from semantic_toolsearch.rankers.bm25 import TEXTBOOK_K1, B
+from semantic_toolsearch.rankers.bm25 import TEXTBOOK_B, TEXTBOOK_K1
 from semantic_toolsearch.schemas import wire_projection
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _DOCUMENTED: Final = (
 _NOTES: Final[Mapping[Variant, tuple[str, ...]]] = {
     "bm25": (
         f"{_DOCUMENTED}{MAX_QUERY} characters a query.",
-        f"{{name}}: not documented, and chosen: k1 = {TEXTBOOK_K1} and b = {B}; words split at separators and "
+        f"{{name}}: not documented, and chosen: k1 = {TEXTBOOK_K1} and b = {TEXTBOOK_B}; words split at separators and "
         "capitals, without stems or stop words; one joined text a tool; ties in catalog order. The query is sent "
         "as it stands, where a model would write its own; ranks beyond "
         f"{DEFAULT_RESULTS} are shown by the emulation alone.",

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from semantic_toolsearch.names import split_identifier
-from semantic_toolsearch.rankers.bm25 import TEXTBOOK_K1, LexicalIndex
+from semantic_toolsearch.rankers.bm25 import TEXTBOOK_B, TEXTBOOK_K1, LexicalIndex
 from semantic_toolsearch.rankers.protocol import Ranking, Visible, best
 from semantic_toolsearch.schemas import schema_fields
 from semantic_toolsearch.tokens import STOP_WORDS
@@ -54,7 +54,7 @@ class FlatBm25Ranker:
     name = "flat-bm25"
 
     def __init__(self, catalog: Catalog) -> None:
-        self._index = LexicalIndex.build(map(_document, catalog), k1=TEXTBOOK_K1)
+        self._index = LexicalIndex.build(map(_document, catalog), k1=TEXTBOOK_K1, b=TEXTBOOK_B)
 
     def rank(self, query: str, *, limit: int, visible: Visible | None = None) -> Ranking:
         """Rank the tools that share a word with the query."""
