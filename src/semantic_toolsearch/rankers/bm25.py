@@ -35,7 +35,7 @@ TEXTBOOK_K1: Final = 1.2
 """The same where another BM25 than the library's own is shown: Lucene's default."""
 
 B: Final = 0.9
-"""How much a long text counts against a tool: more than is usual, since who lists what requests may hold writes much."""
+"""How much a long text counts against a tool: more than is usual, since a list of words for every request is long."""
 
 TEXTBOOK_B: Final = 0.75
 """The same where another BM25 than the library's own is shown."""
