@@ -224,14 +224,18 @@ def test_s30_an_interrupted_run_says_where_it_goes_on(toolsearch, folder):
 
 
 @pytest.mark.usefixtures("own_rankers")
-@pytest.mark.parametrize("ranker", ["Crashes", "Exits"])
-def test_s31_mining_with_a_ranker_that_fails_is_one_line(toolsearch, folder, ranker):
+@pytest.mark.parametrize(
+    ("ranker", "told"),
+    [("Crashes", "Crashes raised KeyError: "), ("Exits", "The ranker has failed: SystemExit: 7")],
+)
+def test_s31_mining_with_a_ranker_that_fails_is_one_line(toolsearch, folder, ranker, told):
     (folder / "tools.json").write_text('[{"name": "create_refund"}]', encoding="utf-8")
     (folder / "said.txt").write_text("money back -> create_refund\n", encoding="utf-8")
     words = ("eval", "mine", "--catalog", folder / "tools.json", "--queries", folder / "said.txt")
     failed = toolsearch(*words, "--ranker", f"own_loud:{ranker}")
     assert failed.exit_code == 2
-    assert failed.stderr.startswith("toolsearch: The ranker has failed: ")
+    assert failed.stderr.startswith(f"toolsearch: {told}")
+    assert len(failed.stderr.splitlines()) == 1
     loud = toolsearch(*words, "--ranker", "own_loud:Loud", "--json")
     assert json.loads(loud.stdout)["tools"]
 
