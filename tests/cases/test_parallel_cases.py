@@ -135,13 +135,12 @@ FLEET = [
     *(t(f"Маршрут{i}", f"Маршрут {i}", server="карта") for i in range(60)),
 ]
 PAIRS = {
-    "reported": (OFFICE, {"user_1": ("invoice", 0), "user_2": ("shipment", 2)}),
-    "japanese": (HOSPITAL, {"user_1": ("処方箋", 0), "user_2": ("血液の検査", 2)}),
-    "cyrillic on servers, 62": (FLEET, {"user_1": ("топливом", 0), "user_2": ("помыть", 1)}),
+    "reported": (OFFICE, {"user_1": ("invoice", 0), "user_2": ("shipment", 2)}, 200),
+    "japanese": (HOSPITAL, {"user_1": ("処方箋", 0), "user_2": ("血液の検査", 2)}, 60),
+    "cyrillic on servers, 62": (FLEET, {"user_1": ("топливом", 0), "user_2": ("помыть", 1)}, 40),
 }
-pairs = pytest.mark.parametrize(("tools", "users"), PAIRS.values(), ids=list(PAIRS))
+pairs = pytest.mark.parametrize(("tools", "users", "rounds"), PAIRS.values(), ids=list(PAIRS))
 where = pytest.mark.parametrize("inside", [False, True], ids=["built outside", "built inside"])
-ROUNDS = 200
 
 
 def build(tools):
@@ -194,7 +193,7 @@ def strange(search, user, alone, rounds):
 
 @pairs
 @where
-def test_bc38_x22_threads_see_only_their_own(tools, users, inside):
+def test_bc38_x22_threads_see_only_their_own(tools, users, rounds, inside):
     """Kind: isolation. Two threads over one search, or over two that were made where they are used."""
     shared, people, outcomes = build(tools), users_of(tools, users), {}
     alone = [answered_alone(tools, user) for user in people]
@@ -202,7 +201,7 @@ def test_bc38_x22_threads_see_only_their_own(tools, users, inside):
 
     def work(at):
         start.wait(60)
-        outcomes[at] = strange(build(tools) if inside else shared, people[at], alone[at], range(ROUNDS))
+        outcomes[at] = strange(build(tools) if inside else shared, people[at], alone[at], range(rounds))
 
     threads = [threading.Thread(target=work, args=(at,)) for at in range(2)]
     for thread in threads:
@@ -215,7 +214,7 @@ def test_bc38_x22_threads_see_only_their_own(tools, users, inside):
 
 @pairs
 @where
-def test_bc38_x22_tasks_see_only_their_own(tools, users, inside):
+def test_bc38_x22_tasks_see_only_their_own(tools, users, rounds, inside):
     """Kind: isolation. State that is set where a task is made is not looked for where the model runs."""
     people = users_of(tools, users)
     alone = [answered_alone(tools, user) for user in people]
@@ -223,7 +222,7 @@ def test_bc38_x22_tasks_see_only_their_own(tools, users, inside):
     async def work(search, at):
         own = await asyncio.to_thread(build, tools) if inside else search
         found = []
-        for number in range(0, ROUNDS, 10):
+        for number in range(0, rounds, 10):
             found += await asyncio.to_thread(strange, own, people[at], alone[at], range(number, number + 10))
         return [each for each in found if each]
 

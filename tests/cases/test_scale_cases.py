@@ -29,8 +29,8 @@ SHELVES = (
 )
 LARGE = {
     "reported": (SERVICES, 20_000),
-    "japanese dotted": (STATIONS, 5_000),
-    "cyrillic servers": (SHELVES, 5_000),
+    "japanese dotted": (STATIONS, 2_000),
+    "cyrillic servers": (SHELVES, 2_000),
 }
 
 
@@ -64,7 +64,7 @@ def test_bc56_needles_are_found_by_words(large, ranker):
         assert found(search, asked)[0] == needle
     assert search.stats().registered == search.stats().indexed == len(catalog)
     last = len(catalog) - 1
-    for place in {0, 1, 4095, 4096, min(9_999, last), min(16_384, last), last - 1, last}:
+    for place in {0, 1, min(4_095, last), min(4_096, last), min(16_384, last), last - 1, last}:
         assert search.search(f"`{catalog[place].name}`").tools[0].position == place
 
 
@@ -119,11 +119,11 @@ def test_bc56_needles_are_found_in_a_graph_and_after_loading_it(ranker, tmp_path
     assert {each._snapshot.dense.index().kind for each in (search, loaded)} == {"hnsw"}
 
 
-@pytest.mark.parametrize("places", [(0, 1), (1_000, 300), (0, 2_001), (2_001, 2_000)])
+@pytest.mark.parametrize("places", [(0, 1), (500, 300), (0, 1_001), (1_001, 1_000)])
 @pytest.mark.parametrize("kind", [SERVICES, STATIONS, SHELVES], ids=list(LARGE))
 def test_bc56_needles_are_found_wherever_they_stand_by_the_default_ranker(kind, places):
     """Kind: scale. No page, no batch and no block of an index hides a place."""
-    search = ToolSearch(haystack(kind, 2_000, places), embedder=HashingEmbedder(), cache=False)
+    search = ToolSearch(haystack(kind, 1_000, places), embedder=HashingEmbedder(), cache=False)
     for query, place in kind[2].items():
         assert found(search, query)[0] == kind[1][place]["name"]
 
