@@ -27,8 +27,9 @@ __all__ = [
 MAX_WIRE_NAME = 64
 """The longest name that every provider accepts, in characters."""
 
-RESERVED_NAMES = frozenset({"tool_search", "call_tool"})
-"""Names of this library's own tools; a catalog's tool of that name travels with a hash behind it."""
+RESERVED_NAMES = frozenset({"tool_search", "call_tool", "tool_search_tool_bm25", "tool_search_tool_regex"})
+"""Names of this library's own tools and of a provider's hosted search, which stand in the same list; a catalog's tool
+of such a name travels with a hash behind it."""
 
 # Words written in mixed case that their readers take for one word.
 # fmt: off

@@ -7,10 +7,12 @@ import json
 import pytest
 from wire_requests import LIB, SHOP, many, record_of, request_of, search_call
 
+from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.errors import ConfigError, ConversationError, UnknownToolError
 from semantic_toolsearch.exchange import RawCall, SearchCall, TurnPlan, TurnRequest
 from semantic_toolsearch.history import Found, read
 from semantic_toolsearch.providers import anthropic
+from semantic_toolsearch.providers.validate import validate
 
 BM25 = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
 REGEX = {"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"}
@@ -516,3 +518,14 @@ def test_x27_errors_in_a_stream_are_raised():
         anthropic.assemble([*list(recorded())[:6], error])
     with pytest.raises(ConversationError, match="No message started"):
         anthropic.assemble([{"type": "ping"}])
+
+
+def test_a_servers_tool_named_like_the_hosted_search_does_not_stand_beside_it():
+    """Two entries of one name make the provider refuse the request, or the model take one for the other."""
+    tools = [{"name": f"tool_search_tool_{kind}", "description": "Mine."} for kind in ("bm25", "regex")]
+    search = ToolSearch([*tools, {"name": "other", "defer": "always"}], cache=False)
+    turn = search.turn(
+        [], model="claude-sonnet-5", mode="hosted", never_defer=[tool["name"] for tool in tools]
+    )
+    assert sum(entry["name"].startswith("tool_search_tool_") for entry in turn.tools) == 3
+    assert validate("anthropic", turn.tools) == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 
 import pytest
 
@@ -79,3 +80,9 @@ def test_arguments_nested_beyond_all_use_fail_no_response(sent):
     call = base.read_call(id="1", name=BRIDGE_TOOL_NAME, arguments=sent, raw={})
     assert isinstance(call.arguments, str)
     assert base.read_call(id="1", name="other", arguments=sent, raw={}).id == "1"
+
+
+def test_a_name_that_utf8_cannot_carry_is_answered_in_a_form_that_it_can():
+    part = {"functionCall": {"name": "\ud83d", "id": "\ud83d", "args": {}}}
+    (call,) = PROVIDERS["gemini"].parse({"candidates": [{"content": {"parts": [part]}}]}).calls
+    json.dumps(PROVIDERS["gemini"].call_result(call, "x", is_error=True), ensure_ascii=False).encode()

@@ -154,7 +154,7 @@ def _calls(parts: Iterable[Any]) -> Iterator[RawCall | SearchCall]:
 def _response(part: Mapping[str, Any], response: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to a call under its name, and under its id where the provider gave one."""
     call = either(part, "functionCall", "function_call")
-    answer: dict[str, Any] = {"name": call.get("name"), "response": response}
+    answer: dict[str, Any] = {"name": base.wire_text(str(call.get("name") or "")), "response": response}
     if call.get("id"):
-        answer = {"id": call["id"], **answer}
+        answer = {"id": base.wire_text(str(call["id"])), **answer}
     return {"functionResponse": answer}
