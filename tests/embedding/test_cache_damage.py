@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import shutil
@@ -69,6 +70,16 @@ def outcome(path: Path, warned: Warned) -> str:
     return "whole" if first == 0 else "mended" if second == 0 else "not mended"
 
 
+def still_open(path: Path) -> list[str]:
+    """Files of the cache that this process has open."""
+    links = Path("/proc/self/fd")
+    found = []
+    for link in links.iterdir() if links.is_dir() else ():
+        with contextlib.suppress(OSError):
+            found.append(os.readlink(link))
+    return [name for name in found if name.startswith(str(path))]
+
+
 def places(size: int, step: int, offset: int = 0) -> Iterator[int]:
     return (place for place in range(size) if place < 100 // step or place % step == offset % step)
 
@@ -87,6 +98,7 @@ def test_flipped_bytes_never_give_a_wrong_vector(
         for pattern in patterns:
             path.write_bytes(whole[:place] + bytes([whole[place] ^ pattern]) + whole[place + 1 :])
             found[outcome(path, warned)] += 1
+            assert still_open(path) == [], f"byte {place}, pattern {pattern}"
             for beside in ("cache-wal", "cache-shm", "cache-journal"):
                 (tmp_path / beside).unlink(missing_ok=True)
     logger.info("flips in a cache of %d bytes: %s", len(whole), dict(found))

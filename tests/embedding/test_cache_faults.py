@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from semantic_toolsearch import ToolSearch
-from semantic_toolsearch.embedding import EmbeddingCache, cache, embed_documents
+from semantic_toolsearch.embedding import EmbeddingCache, cache, embed_documents, text_hash
 from semantic_toolsearch.embedding.cache import default_cache_path, open_cache
 from semantic_toolsearch.embedding.documents import BATCH
 from semantic_toolsearch.errors import ConfigError
@@ -286,3 +286,17 @@ def test_a_cache_on_a_read_only_disk_costs_one_warning_at_most(
         matrix, _ = embed_documents(HashingEmbedder(16), TEXTS, EmbeddingCache(disk / name))
         assert np.array_equal(matrix, EXPECTED)
         assert len(caplog.records) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at open files in /proc")
+def test_a_warning_that_is_kept_keeps_no_file_open(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Programs keep records of their logs; an error among them would keep the frame in which the file was open."""
+    store = filled(tmp_path / "cache")
+    connection = sqlite3.connect(store.path)
+    connection.execute("UPDATE vectors SET vector = 'no bytes'")
+    connection.commit()
+    connection.close()
+    assert store.get_many(HashingEmbedder(16).id, [text_hash(text) for text in TEXTS]) == {}
+    assert len(caplog.records) == 1
+    links = [link for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    assert not [link for link in links if str(tmp_path) in os.readlink(link)]

@@ -123,14 +123,15 @@ class EmbeddingCache:
             if not self.path.exists():
                 return found
             with self._connection() as connection:
-                rows = connection.execute(
+                question = connection.execute(
                     "SELECT text_hash, vector, checksum FROM vectors "
                     "WHERE embedder = ? AND text_hash IN (SELECT value FROM json_each(?))",
                     (embedder_id, json.dumps(list(hashes))),
                 )
-                for key, vector, checksum in rows:
-                    if checksum == _checksum(embedder_id, key, vector):
-                        found[key] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
+                with contextlib.closing(question) as rows:  # or a damaged row would keep the file open
+                    for key, vector, checksum in rows:
+                        if checksum == _checksum(embedder_id, key, vector):
+                            found[key] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
         except (sqlite3.Error, OSError, TypeError, ValueError) as error:
             self._warn("read", error)
         return found
@@ -194,8 +195,8 @@ class EmbeddingCache:
             logger.warning(
                 "the embedding cache %s cannot be %s (%s: %s); going on without it. Delete the file if it is "
                 "damaged, or set %s to a folder that can be written.",
-                self.path, action, type(error).__name__, error, ENVIRONMENT_VARIABLE,
-            )  # fmt: skip
+                self.path, action, type(error).__name__, str(error), ENVIRONMENT_VARIABLE,
+            )  # fmt: skip  # the text alone, since whoever keeps the record would keep the error's connection
 
 
 def _refuse_what_is_no_file(path: Path) -> None:
