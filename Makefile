@@ -45,7 +45,7 @@ audit: $(AUDIT)
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement constraints.txt
 
 fuzz: $(FUZZ)
-	@status=0; FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -q tests/fuzz || status=1; \
+	@status=0; FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -q tests/fuzz tests/stateful || status=1; \
 		$(BIN)/python tests/fuzz/coverage_guided.py --seconds $(FUZZ_SECONDS) || status=1; exit $$status
 
 check-data: $(DEV) | data
