@@ -16,6 +16,7 @@ from semantic_toolsearch.loaded import Resolver, loaded_names, missing, named
 from semantic_toolsearch.policies import NO_LISTS, PolicyLists
 from semantic_toolsearch.providers import anthropic, anthropic_history, openai_history
 from semantic_toolsearch.providers.base import unloaded_names
+from semantic_toolsearch.providers.openai_namespaces import namespaces_of
 from semantic_toolsearch.providers.validate import validate
 from semantic_toolsearch.support import infer_api, lookup
 from semantic_toolsearch.turn import Turn, TurnState
@@ -90,7 +91,7 @@ def make_turn(
         api=api,
         support=support,
         loaded=loaded,
-        native=_found(events, snapshot, visible, _NATIVE_FORM.get(api)),
+        native=_found(events, snapshot, visible, api),
         forced=_forced(options.tool_choice),
         forced_before=options.forced_before,
         visible=visible,
@@ -201,17 +202,24 @@ def _found(
     events: Iterable[Event],
     snapshot: Snapshot,
     visible: np.ndarray[Any, np.dtype[np.bool_]] | None,
-    form: str | None = "",
+    api: Api | None = None,
 ) -> list[str]:
-    """Wire names of tools that searches of the conversation loaded: in one form, in none (None), or in any ("")."""
-    resolve = Resolver(snapshot.catalog, visible)
-    places = [
-        resolve(name)
-        for event in events
-        if isinstance(event, Found) and form in ("", event.form)
-        for name in named(event)
-    ]
-    return [snapshot.catalog.wire_names[place] for place in dict.fromkeys(places) if place is not None]
+    """Wire names of tools that searches of the conversation loaded: in any form, or in one provider's own.
+
+    In its own form a provider has loaded what the name addresses there. A tool that has moved into a namespace since
+    is still meant by its old name, but is not what the provider has.
+    """
+    catalog = snapshot.catalog
+    resolve, inside = Resolver(catalog, visible), namespaces_of(catalog, snapshot.config.namespace_max)
+    places: dict[int, None] = {}
+    for event in events:
+        if not isinstance(event, Found) or (api is not None and event.form != _NATIVE_FORM.get(api)):
+            continue
+        for owner, name in named(event):
+            place = resolve((owner, name))
+            if place is not None and (api is None or inside.position(owner, name) == place):
+                places[place] = None
+    return [catalog.wire_names[place] for place in places]
 
 
 def _shown(events: Iterable[Event], snapshot: Snapshot) -> frozenset[str]:

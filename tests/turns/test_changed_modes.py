@@ -106,3 +106,38 @@ def test_c25_a_call_without_a_namespace_is_replayed_where_the_function_has_one(l
     assert call.get("namespace") == (None if mode == "stub" else "renewLoan")
     assert "namespace" not in messages[3], "the caller's own item stays as it is"
     assert [item for item in turn.messages if item is not call] == messages[:3] + messages[4:]
+
+
+@pytest.mark.parametrize(
+    ("model", "mode"), [(CLAUDE, "reference"), (CLAUDE, "hosted"), (GPT, "output"), (GPT, "hosted")]
+)
+def test_c25_a_tool_that_moved_into_a_namespace_is_not_taken_for_declared_under_its_old_name(
+    lib, model, mode
+):
+    """The old name still means it, but what the provider has loaded under that name is not this tool."""
+    search = engine(lib)
+    first = search.turn([USER], model=model, mode=mode, validate=True)
+    if model == CLAUDE:
+        messages = [USER, found_by_provider("renewLoan")]
+    else:
+        entry = next(
+            (entry for entry in first.tools if entry.get("name") == "renewLoan"),
+            {
+                **function_call("renewLoan", {}),
+                "type": "function",
+                "parameters": {"type": "object", "properties": {}},
+            },
+        )
+        common = {"execution": "server", "call_id": None, "status": "completed"}
+        messages = [
+            USER,
+            {"type": "tool_search_call", "arguments": {"paths": []}, **common},
+            {"type": "tool_search_output", "tools": [entry], **common},
+        ]
+    assert search.turn(messages, model=model, mode=mode, validate=True).plan.loaded == ("renewLoan",)
+    moved = [{**tool, "namespace": "desk"} for tool in lib if tool["name"] == "renewLoan"]
+    search.replace(None, [tool for tool in lib if tool["name"] != "renewLoan"])
+    search.replace("desk", moved)
+    turn = search.turn([*messages, USER], model=model, mode=mode, validate=True)
+    assert turn.plan.loaded == ("desk__renewLoan",)
+    assert "desk__renewLoan" in turn.plan.full
