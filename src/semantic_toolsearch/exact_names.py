@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -38,6 +39,8 @@ _CODE_SIGN: Final = re.compile(
 
 _HYPHEN: Final = re.compile(r"[^\W_]-+[^\W_]")
 _MOST_MENTIONS: Final = 20
+_KEPT_TABLES: Final = 4
+_TABLES: Final[WeakKeyDictionary[Catalog, dict[bytes, NameTable]]] = WeakKeyDictionary()
 
 
 class NamedTools(NamedTuple):
@@ -143,10 +146,18 @@ class VisibleNames:
 
     @cached_property
     def _table(self) -> NameTable:
-        return NameTable(
-            [self._catalog.identities[place] for place in self._places],
-            [self._catalog.wire_names[place] for place in self._places],
-        )
+        """The names of the visible tools, kept for a few masks: a model may ask for one name after another."""
+        known = _TABLES.setdefault(self._catalog, {})
+        key = np.asarray(self._visible, dtype=np.bool_).tobytes()
+        table = known.get(key)
+        if table is None:
+            if len(known) >= _KEPT_TABLES:
+                known.clear()
+            table = known[key] = NameTable(
+                [self._catalog.identities[place] for place in self._places],
+                [self._catalog.wire_names[place] for place in self._places],
+            )
+        return table
 
 
 def tools_called(catalog: Catalog, spelling: str, visible: Visible | None = None) -> tuple[int, ...]:

@@ -60,6 +60,9 @@ PROVIDERS: Final[dict[str, ModuleType]] = {
 }
 """The module that writes and reads each wire format."""
 
+_MOST_SUGGESTIONS: Final = 20
+"""Calls of one response for which the nearest names are looked for: each costs a walk over the catalog."""
+
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
@@ -252,11 +255,11 @@ class Turn:
         """
         return self._checked(call, frozenset())
 
-    def _checked(self, call: RawCall, found: Collection[str]) -> ToolCall:
+    def _checked(self, call: RawCall, found: Collection[str], *, suggest: bool = True) -> ToolCall:
         """``check``, where searches of the same response have found tools."""
         place = self._place(call)
         if place is None:
-            raise ArgumentsError(self._unknown(call))
+            raise ArgumentsError(self._unknown(call, suggest=suggest))
         tool, name = self._snapshot.catalog[place], self._snapshot.catalog.wire_names[place]
         loaded = self._has(name, found)
         programmatic = (call.caller or {}).get("type") not in (None, "direct")
@@ -282,14 +285,14 @@ class Turn:
             settled.setdefault(search.id, _Settled(search.id, result))
             if self._state.store is not None:
                 self._state.store.add(self._state.session, record["loaded"])
-        for call in parsed.calls:
+        for at, call in enumerate(parsed.calls):
             if call.id not in settled:
-                settled[call.id] = self._settle_call(call, found)
+                settled[call.id] = self._settle_call(call, found, suggest=at < _MOST_SUGGESTIONS)
         return [settled[each] for each in dict.fromkeys(parsed.order) if each in settled]
 
-    def _settle_call(self, call: RawCall, found: set[str]) -> _Settled:
+    def _settle_call(self, call: RawCall, found: set[str], *, suggest: bool) -> _Settled:
         try:
-            checked = self._checked(call, found)
+            checked = self._checked(call, found, suggest=suggest)
         except ArgumentsError as fault:
             name = self._name(call)
             self._events.checked(call, name, loaded=self._has(name, found), fault=fault)
@@ -372,12 +375,13 @@ class Turn:
             place = places[0] if len(places) == 1 else None
         return None if place is None or (self._visible is not None and not self._visible[place]) else place
 
-    def _unknown(self, call: RawCall) -> str:
+    def _unknown(self, call: RawCall, *, suggest: bool) -> str:
         if not {call.name, f"{call.namespace}.{call.name}"}.isdisjoint(self._state.missing):
             return gone(call.name)
         names = self._snapshot.catalog.wire_names
         seen = names if self._visible is None else [names[int(at)] for at in np.flatnonzero(self._visible)]
-        return unknown_tool(call.name, nearest(call.name, seen), searchable=self.plan.search is not None)
+        similar = nearest(call.name, seen) if suggest else ()
+        return unknown_tool(call.name, similar, searchable=self.plan.search is not None)
 
     def _parse(self, response: Any) -> ParsedResponse:
         parsed: ParsedResponse = self._provider.parse(response)

@@ -50,5 +50,19 @@ def test_names_of_any_type_are_looked_at(search, name):
     assert "call_unanswered" in found
     content = [{"type": "tool_reference", "tool_name": name}]
     result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": name, "content": content}]}
-    assert search.turn([result, item, {"role": "user", "content": "go on"}], api="anthropic").plan.loaded == ()
+    assert (
+        search.turn([result, item, {"role": "user", "content": "go on"}], api="anthropic").plan.loaded == ()
+    )
     assert search.turn([item], api="responses").plan.loaded == ()
+
+
+def test_a_response_of_very_many_unknown_calls_is_answered_and_some_with_the_nearest_names():
+    turn = ToolSearch([{"name": "read_file"}], ranker="bm25", cache=False).turn(
+        [], api="chat", model="llama-4"
+    )
+    calls = [{"id": f"c{at}", "function": {"name": "reed_file", "arguments": "{}"}} for at in range(300)]
+    answers = turn.answer({"choices": [{"message": {"tool_calls": calls}, "finish_reason": "tool_calls"}]})
+    assert len(answers) == 300
+    assert all("no tool called 'reed_file'" in answer["content"] for answer in answers)
+    assert "Nearest: read_file" in answers[0]["content"]
+    assert "Nearest" not in answers[-1]["content"]
