@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from hypothesis import HealthCheck, Phase, settings
 
 MANY = int(os.environ.get("FUZZ_EXAMPLES", "0"))
-FEW = 12
+FEW = 10
 
 SECONDS = 1.0
 """Processor time that one input may take in a long run."""
