@@ -114,8 +114,8 @@ class SearchConfig(BaseModel):
             context window such as ``"10%"``, or several of these, any of which is enough; None for no
             threshold.
         threshold_cap: Most tokens that a share of the window may stand for; None for no such limit.
-        sticky: Whether a conversation that has searched keeps deferring when its tools fall below the
-            threshold.
+        sticky: Whether a conversation whose searches loaded something keeps deferring when its tools fall below
+            the threshold.
         never_defer: Names of tools that are always sent in full.
         hot: Names of at most 5 tools that are used so often that they are sent in full.
         never_defer_overrides_always: Whether the two lists also hold for tools that are flagged.

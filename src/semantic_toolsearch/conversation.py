@@ -100,7 +100,7 @@ def make_turn(
         turn=options.lists,
         agent=options.agent,
         window=options.window,
-        searched_before=any(isinstance(event, Found) for event in events),
+        searched_before=any(isinstance(event, Found) and event.names for event in events),
         searched=_found(events, snapshot, visible),
         extra=len(options.extra),
         extra_deferred=sum(entry.get("defer_loading") is True for entry in options.extra),

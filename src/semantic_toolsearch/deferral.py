@@ -82,7 +82,7 @@ def plan_turn(
         agent: Lists of the agent.
         window: Context window in tokens, for thresholds that are a share of it.
         count: Tokens of a text or JSON value.
-        searched_before: Whether the conversation holds a search record.
+        searched_before: Whether a search of the conversation loaded something.
         searched: Those of ``loaded`` that searches found, where that is known. They tell whether a
             conversation whose tools are below the threshold now was above it before, or had only flagged
             tools deferred.

@@ -228,3 +228,13 @@ def test_x11_a_turn_is_one_generation_from_end_to_end(lib):
     search.replace(None, lib[3:])
     (result,) = turn.answer(chat(("tool_search", {"query": "renewLoan"})))
     assert record(result)["loaded"] == ["renewLoan"]
+
+
+@pytest.mark.parametrize("query", ["tool_02", "does the work", "xyzzy", ""])
+def test_a_search_that_was_not_offered_defers_no_tool(many, query):
+    """A model may call what it knows from elsewhere; the tools that it has stay as they are."""
+    talk = Talk(engine(many(5)))
+    before = talk.turn()
+    assert (before.plan.mode, before.plan.search) == ("full", None)
+    talk.ask(query)
+    assert talk.turn().tools == before.tools
