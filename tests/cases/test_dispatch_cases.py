@@ -48,8 +48,9 @@ UNSEARCHED = {
 }
 
 
-@every_api
-@pytest.mark.parametrize("mode", ["stub", "bridge"])
+@pytest.mark.parametrize(
+    ("api", "mode"), [("anthropic", "stub"), ("responses", "stub"), ("chat", "stub"), ("chat", "bridge")]
+)
 @pytest.mark.parametrize(("tools", "arguments"), UNSEARCHED.values(), ids=list(UNSEARCHED))
 def test_bc41_a_call_to_a_tool_nobody_searched_for(tools, arguments, api, mode):
     """Kind: dispatch. It runs, and the model has its schema from the next turn on."""

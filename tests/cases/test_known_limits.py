@@ -103,8 +103,8 @@ ONE_WORD = "the one word that request and tool share is so rare in the catalog t
         )
     ],
 )
-def test_known_limits_of_ranking(ranker, tools, query, right, within):
-    result = ToolSearch(tools, ranker=ranker, cache=False).search(query)
+def test_known_limits_of_ranking(model, embeddings, ranker, tools, query, right, within):
+    result = ToolSearch(tools, ranker=ranker, embedder=model, cache=embeddings).search(query)
     assert right in raw_names((*result.tools, *result.hints))[:within]
 
 
@@ -119,5 +119,5 @@ def test_known_limits_of_ranking(ranker, tools, query, right, within):
     ],
 )
 @pytest.mark.xfail(reason=ONE_WORD)
-def test_known_limits_bc17_a_query_that_nothing_answers(tools, query):
-    assert ToolSearch(tools, cache=False).search(query).tools == ()
+def test_known_limits_bc17_a_query_that_nothing_answers(model, embeddings, tools, query):
+    assert ToolSearch(tools, embedder=model, cache=embeddings).search(query).tools == ()

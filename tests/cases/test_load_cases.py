@@ -132,13 +132,10 @@ AGAIN = {
 @pytest.mark.parametrize(
     ("api", "mode"),
     [
-        ("anthropic", "stub"),
         ("anthropic", "reference"),
         ("anthropic", "bridge"),
-        ("responses", "stub"),
         ("responses", "output"),
         ("chat", "stub"),
-        ("chat", "bridge"),
     ],
 )
 def test_bc40_searching_again_for_what_is_loaded(tools, query, other, api, mode):

@@ -86,9 +86,11 @@ meanings = pytest.mark.parametrize(("tools", "meaning"), MEANINGS.values(), ids=
 @pytest.mark.usefixtures("socket_disabled")
 @pytest.mark.parametrize("ranker", ["hybrid", "semantic"])
 @meanings
-def test_bc57_s03_s17_a_tool_is_found_by_meaning_without_a_shared_word(model, ranker, tools, meaning):
+def test_bc57_s03_s17_a_tool_is_found_by_meaning_without_a_shared_word(
+    model, embeddings, ranker, tools, meaning
+):
     """Kind: meaning. By the shipped model and without a network, among the first three."""
-    search = ToolSearch(tools, ranker=ranker, embedder=model)
+    search = ToolSearch(tools, ranker=ranker, embedder=model, cache=embeddings)
     missed = {query: found(search, query, limit=3)[:3] for query, name in meaning.items()}
     assert {query: hits for query, hits in missed.items() if meaning[query] not in hits} == {}
     assert all(search.search(query).degraded is None for query in meaning)
@@ -129,9 +131,9 @@ WORDS = {
 
 @pytest.mark.parametrize("ranker", ["hybrid", "bm25"])
 @pytest.mark.parametrize(("tools", "queries"), WORDS.values(), ids=list(WORDS))
-def test_bc58_the_products_own_word_is_an_alias(model, ranker, tools, queries):
+def test_bc58_the_products_own_word_is_an_alias(model, embeddings, ranker, tools, queries):
     """Kind: meaning. Aliases and tags are indexed like words of the name."""
-    search = ToolSearch(tools, ranker=ranker, embedder=model)
+    search = ToolSearch(tools, ranker=ranker, embedder=model, cache=embeddings)
     for query in queries:
         assert found(search, query)[:1] == [tools[0]["name"]], query
 
@@ -148,7 +150,7 @@ def test_bc58_the_model_reads_aliases_as_well(model, query):
     ("word", "query"),
     [("sprint", "start the next sprint"), ("Zettel", "write a zettel"), ("PR", "open a PR")],
 )
-def test_bc58_inhouse_words_given_as_aliases_or_tags(model, key, word, query):
+def test_bc58_inhouse_words_given_as_aliases_or_tags(model, embeddings, key, word, query):
     """Kind: meaning. Words of a method, of another language, and an abbreviation."""
     tools = [
         t("iteration_begin", "Begin a period of work", **{key: [word]}),
@@ -156,7 +158,10 @@ def test_bc58_inhouse_words_given_as_aliases_or_tags(model, key, word, query):
         t("branch_merge", "Combine two lines of development"),
     ]
     for ranker in ("hybrid", "bm25"):
-        assert found(ToolSearch(tools, ranker=ranker, embedder=model), query)[0] == "iteration_begin"
+        assert (
+            found(ToolSearch(tools, ranker=ranker, embedder=model, cache=embeddings), query)[0]
+            == "iteration_begin"
+        )
 
 
 @pytest.mark.parametrize("tools", [TILES, TRIPS, PLANTS], ids=list(WORDS))

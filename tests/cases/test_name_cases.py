@@ -138,8 +138,6 @@ def test_bc27_characters_and_length_that_providers_reject(tools):
         ("anthropic", "hosted"),
         ("anthropic", "reference"),
         ("responses", "hosted"),
-        ("responses", "output"),
-        ("chat", "stub"),
     ],
 )
 def test_bc27_calls_map_back_also_from_references(tools, api, mode):

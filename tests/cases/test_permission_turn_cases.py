@@ -57,7 +57,6 @@ def test_bc48_a_forbidden_tool_is_in_no_answer(tools, queries, mode):
     ("api", "mode"),
     [
         ("anthropic", "hosted"),
-        ("anthropic", "reference"),
         ("responses", "output"),
         ("chat", "stub"),
         ("chat", "bridge"),

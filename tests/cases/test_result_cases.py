@@ -137,7 +137,7 @@ for tools, query in json.load(sys.stdin):
 
 def test_bc16_a_fresh_process_answers_the_same(model):
     """Kind: determinism. Nothing depends on the hash seed of a process, whatever the script of the names."""
-    cases = list(EQUAL.values())
+    cases = [EQUAL["reported"], EQUAL["japanese"], EQUAL["arabic kebab"]]
     fresh = subprocess.run(
         [sys.executable, "-c", FRESH],
         input=json.dumps(cases),

@@ -57,7 +57,6 @@ def test_bc34_a_lost_tool_is_left_out_reported_and_back_without_a_search(tools, 
     [
         ("anthropic", "reference"),
         ("anthropic", "hosted"),
-        ("anthropic", "stub"),
         ("responses", "output"),
         ("chat", "stub"),
     ],
