@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from semantic_toolsearch.cleaning import replace_surrogates
+
 __all__ = ["CatalogReport", "Problem", "ReportEntry", "Status"]
 
 Status: TypeAlias = Literal["ok", "repaired", "quarantined", "held"]
@@ -64,7 +66,8 @@ class ReportEntry:
         reasons = "; ".join(map(str, self.problems))
         if len(reasons) > _PRINTED_CHARACTERS:
             reasons = f"{reasons[:_PRINTED_CHARACTERS]}..."
-        return f"{self.status} {self.where} {self.label!r}{': ' if reasons else ''}{reasons}"
+        text = f"{self.status} {self.where} {self.label!r}{': ' if reasons else ''}{reasons}"
+        return replace_surrogates(text)[0]  # a report is there to be printed
 
 
 @dataclass(frozen=True, slots=True)
