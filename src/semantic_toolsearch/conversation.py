@@ -100,6 +100,7 @@ def make_turn(
         turn=options.lists,
         agent=options.agent,
         window=options.window,
+        # A search that loaded nothing may never have been offered.
         searched_before=any(isinstance(event, Found) and event.names for event in events),
         searched=_found(events, snapshot, visible),
         extra=len(options.extra),
