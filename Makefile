@@ -23,7 +23,7 @@ export TOOLSEARCH_DATA
 ARMS ?= full,keyword,anthropic-bm25,anthropic-regex,bm25,flat-bm25,semantic,rrf,hybrid
 RUN ?= .data/run
 # How much `make fuzz` tries: inputs of each property, and seconds of the coverage-guided runs together.
-FUZZ_EXAMPLES ?= 100
+FUZZ_EXAMPLES ?= 50
 FUZZ_SECONDS ?= 150
 
 .PHONY: demo test fuzz docs audit check-data bench eval baseline format clean
