@@ -9,9 +9,10 @@ so whatever folding loses, it loses on both sides.
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.names import split_identifier, squash
 
@@ -209,7 +210,7 @@ def _index_forms(word: str) -> tuple[str, ...]:
     if word.isascii():
         if _PLURAL_WITHOUT_VOWEL.fullmatch(word):  # PDFs, VMs: the stemmer wants a vowel before the s
             return (word[:-1],)
-        return (_stemmer("english").stemWord(word),)
+        return (_STEMMERS.stem(word, "english"),)
     unspaced = _UNSPACED.findall(word)
     if unspaced:
         rest = [part for part in _UNSPACED.split(word) if part]
@@ -221,30 +222,26 @@ def _index_forms(word: str) -> tuple[str, ...]:
     if _HANGUL.search(word):
         return (word, *_pairs(word)) if len(word) > 2 else (word,)
     language = next((language for script, language in _STEMMED if script.search(word)), "english")
-    return (_stemmer(language).stemWord(word),)
+    return (_STEMMERS.stem(word, language),)
 
 
 def _pairs(run: str) -> list[str]:
     return [run[start : start + 2] for start in range(len(run) - 1)] or [run]
 
 
-class _Stemmer:
-    """One language's Snowball stemmer; PyStemmer keeps state while stemming, so calls take turns."""
+class _Stemmers(threading.local):
+    """Snowball stemmers by language, each thread its own: PyStemmer keeps state while stemming."""
 
-    def __init__(self, language: str) -> None:
-        import threading
+    def __init__(self) -> None:
+        self._by_language: dict[str, Any] = {}
 
-        import Stemmer
+    def stem(self, word: str, language: str) -> str:
+        if language not in self._by_language:
+            import Stemmer
 
-        self._stemmer = Stemmer.Stemmer(language, 0)
-        self._turn = threading.Lock()
-
-    def stemWord(self, word: str) -> str:  # noqa: N802 - the library's own name
-        with self._turn:
-            stem: str = self._stemmer.stemWord(word)
+            self._by_language[language] = Stemmer.Stemmer(language, 0)
+        stem: str = self._by_language[language].stemWord(word)
         return stem
 
 
-@cache
-def _stemmer(language: str) -> _Stemmer:
-    return _Stemmer(language)
+_STEMMERS: Final = _Stemmers()
