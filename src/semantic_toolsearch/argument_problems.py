@@ -143,7 +143,9 @@ def describe(finding: ValidationError) -> str:
         kinds = limit if isinstance(limit, list) else [limit]
         return f"must be {' or '.join(map(str, kinds))}, not {_kind(value)} {_shown(value)}".rstrip()
     if rule == "enum":
-        similar = nearest(value, [one for one in limit if isinstance(one, str)]) if _is_text(value) else ()
+        similar = (
+            nearest(value, [one for one in limit if isinstance(one, str)]) if isinstance(value, str) else ()
+        )
         hint = f"; nearest: {', '.join(similar)}" if similar else ""
         listed = ", ".join(_shown(one) for one in limit[:_MAX_NAMES])
         more = f" or {len(limit) - _MAX_NAMES} more" if len(limit) > _MAX_NAMES else ""
@@ -241,10 +243,6 @@ def _at(value: Any, path: Path) -> dict[str, Any]:
         except (KeyError, IndexError, TypeError):
             return {}
     return value if isinstance(value, dict) else {}
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _kind(value: Any) -> str:

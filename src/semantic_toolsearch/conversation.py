@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from semantic_toolsearch import exchange
@@ -55,7 +55,7 @@ class TurnOptions:
     extra: tuple[dict[str, Any], ...] = ()
     cache_breakpoint: bool = False
     validate: bool = False
-    forced_before: tuple[str, ...] = field(default=())
+    forced_before: tuple[str, ...] = ()
 
 
 def make_turn(

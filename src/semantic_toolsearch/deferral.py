@@ -5,7 +5,6 @@ Every visible tool is sent in full, or is deferred and can be loaded through a s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -29,11 +28,7 @@ if TYPE_CHECKING:
 
     Mask: TypeAlias = npt.NDArray[np.bool_]
 
-__all__ = ["STUB", "plan_turn", "search_mask"]
-
-STUB: Final = json.dumps({"type": "object", "additionalProperties": True}, separators=(",", ":"))
-"""Canonical JSON of the schema that stands for one that is not loaded: the smallest open object."""
-
+__all__ = ["plan_turn", "search_mask"]
 
 _DECLARING: Final = frozenset({"hosted", "reference", "output"})
 

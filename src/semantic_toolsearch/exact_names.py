@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from semantic_toolsearch.catalog import Catalog
     from semantic_toolsearch.rankers.protocol import Visible
 
-__all__ = ["NamedTools", "VisibleNames", "named_tools", "tools_called", "unwrapped"]
+__all__ = ["NamedTools", "VisibleNames", "named_tools", "unwrapped"]
 
 _CALL: Final = re.compile(r"(?<=\w)\(.*\)$", re.DOTALL)
 _BEHIND_CALL: Final = "".join(char for char in WRAPPING if char not in "()")
@@ -158,11 +158,6 @@ class VisibleNames:
                 [self._catalog.wire_names[place] for place in self._places],
             )
         return table
-
-
-def tools_called(catalog: Catalog, spelling: str, visible: Visible | None = None) -> tuple[int, ...]:
-    """The positions that a spelling may mean, as ``Catalog.find`` tells them of the visible tools alone."""
-    return VisibleNames(catalog, visible).find(spelling)
 
 
 def unwrapped(text: str) -> str:

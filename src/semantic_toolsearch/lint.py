@@ -142,7 +142,7 @@ def tool_vectors(search: ToolSearch) -> Matrix:
     from semantic_toolsearch.errors import EmbedderError
 
     try:
-        return search._snapshot.dense.index().vectors()
+        return search.seen_by(None)[0].dense.index().vectors()
     except Unavailable as reason:
         raise EmbedderError(str(reason)) from reason
 

@@ -25,9 +25,6 @@ __all__ = [
 EXACT_NAME_BONUS = 100.0
 """Added to a ranker's score, which is at most 1, where the whole query is a tool's name."""
 
-_SHOWN_DESCRIPTION = 1_000
-"""Characters of a description that ``as_dict`` shows; the rest, marked as cut, stands in the definition."""
-
 MOST_NAMESPACES = 30
 """Namespaces that a listing of bounded length tells; with 20,000 tools there may be thousands."""
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from semantic_toolsearch.documents import shared_words
-from semantic_toolsearch.exact_names import named_tools, tools_called, unwrapped
+from semantic_toolsearch.exact_names import VisibleNames, named_tools, unwrapped
 from semantic_toolsearch.judgement import Candidate, Judgement
 from semantic_toolsearch.names import nearest
 from semantic_toolsearch.rankers.checked import checked_parts, checked_rank, cleaned, takes_patterns
@@ -325,8 +325,9 @@ class Retriever:
 
     def _called(self, name: str, visible: Visible | None) -> tuple[int, ...]:
         """The visible tools that a name means, in the order of their names."""
+        names = VisibleNames(self.catalog, visible)
         for spelling in (name, unwrapped(name)):
-            places = tools_called(self.catalog, spelling, visible)
+            places = names.find(spelling)
             literal = tuple(place for place in places if self.catalog.wire_names[place] == spelling)
             if places:
                 return literal or tuple(sorted(places, key=self._tie_order.__getitem__))
