@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from semantic_toolsearch.names import split_identifier
+from semantic_toolsearch.names import MCP_PREFIX, split_identifier
 from semantic_toolsearch.schemas import schema_fields
 from semantic_toolsearch.tokens import tokenize
 
@@ -37,8 +37,6 @@ DENSE_DESCRIPTION_CHARACTERS: Final = 1_200
 DENSE_CHARACTERS: Final = 2_000
 """The embedded text is cut here, for an endpoint refuses a whole request for one text with too many tokens: at four
 bytes a character it has fewer than 8,192 of them by any tokenizer. Of 28,346 public tools none is longer."""
-
-_TRANSPORT_PREFIX: Final = "mcp__"
 
 
 def lexical_tokens(tool: ToolDefinition) -> list[str]:
@@ -118,8 +116,8 @@ def _field_tokens(tool: ToolDefinition) -> dict[str, list[str]]:
 
 
 def _own_name(tool: ToolDefinition) -> str:
-    """The name without the prefix that a transport puts before every tool, which tells no two tools apart."""
-    return tool.name.removeprefix(_TRANSPORT_PREFIX)
+    """The name without the prefix that a client puts before every tool, which tells no two tools apart."""
+    return tool.name.removeprefix(MCP_PREFIX)
 
 
 def _saturated(tokens: list[str]) -> list[str]:

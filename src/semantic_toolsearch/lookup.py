@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from semantic_toolsearch.names import squash
+from semantic_toolsearch.names import MCP_PREFIX, squash
 
 __all__ = ["NameTable"]
 
@@ -14,7 +14,6 @@ MAX_SPELLING: Final = 2_048
 """Characters; a longer text is no spelling of any name (a namespace and a name have at most 1,024 each)."""
 
 _SEPARATORS: Final = ("__", "::", ".", "/", ":")
-_TRANSPORT_PREFIX: Final = "mcp__"
 
 
 class NameTable:
@@ -83,8 +82,8 @@ class NameTable:
             keys = {own, squash(self._wire_names[position])}
             if namespace is not None and own:
                 keys.add(squash(namespace) + own)
-            if name.startswith(_TRANSPORT_PREFIX):
-                keys.add(squash(name.removeprefix(_TRANSPORT_PREFIX)))
+            if name.startswith(MCP_PREFIX):
+                keys.add(squash(name.removeprefix(MCP_PREFIX)))
             for key in keys - {""}:
                 table.setdefault(key, []).append(position)
         return table

@@ -14,6 +14,7 @@ from .cleaning import strip_hidden
 
 __all__ = [
     "MAX_WIRE_NAME",
+    "MCP_PREFIX",
     "RESERVED_NAMES",
     "nearest",
     "split_identifier",
@@ -26,6 +27,9 @@ __all__ = [
 
 MAX_WIRE_NAME = 64
 """The longest name that every provider accepts, in characters."""
+
+MCP_PREFIX = "mcp__"
+"""What some clients put before the server's name in every name of a server's tools (``mcp__server__name``)."""
 
 RESERVED_NAMES = frozenset({"tool_search", "call_tool", "tool_search_tool_bm25", "tool_search_tool_regex"})
 """Names of this library's own tools and of a provider's hosted search, which stand in the same list; a catalog's tool
@@ -248,7 +252,7 @@ def _has_prefix(namespace: str, name: str, tail: str) -> bool:
     lowered = (name.lower(), tail.lower())
     for prefix in {namespace.lower(), wire_namespace(namespace).lower()}:
         for text in lowered:
-            rest = text.removeprefix("mcp__")
+            rest = text.removeprefix(MCP_PREFIX)
             if rest.startswith(prefix) and rest[len(prefix) : len(prefix) + 1] in ("_", "-", ".", "/", ":"):
                 return True
     return False

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from semantic_toolsearch.names import MCP_PREFIX
+
 __all__ = ["LENIENCE", "Standing", "exchange", "server_of"]
 
 LENIENCE: Final = 0.8
 """Share of what the band asks that is enough for the place kept for another server: who copies the very words of a
 request scores as high as can be, and would push everybody else under the band."""
-
-_TRANSPORT_PREFIX: Final = "mcp__"
 
 
 class Standing(NamedTuple):
@@ -33,8 +33,8 @@ class Standing(NamedTuple):
 
 def server_of(namespace: str | None, name: str) -> str | None:
     """The namespace, or the server that a flat name (``mcp__server__name``) tells; None for neither."""
-    if namespace is None and name.startswith(_TRANSPORT_PREFIX):
-        server, separator, _ = name.removeprefix(_TRANSPORT_PREFIX).partition("__")
+    if namespace is None and name.startswith(MCP_PREFIX):
+        server, separator, _ = name.removeprefix(MCP_PREFIX).partition("__")
         return server if separator and server else None
     return namespace
 
