@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from semantic_toolsearch.patterns import unusable
+from semantic_toolsearch.hostile_patterns import unusable
 
 __all__ = ["MAX_STEPS", "Keyword", "TooMuchWorkError", "compiled", "counted", "matches", "working"]
 

@@ -7,11 +7,11 @@ import time
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from semantic_toolsearch.bounded import Call, Overdue
 from semantic_toolsearch.documents import DENSE_CHARACTERS
 from semantic_toolsearch.embedding import OnnxEmbedder, StaticEmbedder, checked
 from semantic_toolsearch.errors import EmbedderError, described
 from semantic_toolsearch.outages import Outages, Part
+from semantic_toolsearch.timed_calls import Overdue, TimedCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -149,7 +149,7 @@ class GuardedEmbedder:
         """The result of a call that returns in time; one that does not is left to itself."""
         outages = self.outages
         patience = min(limit, PROBE_SECONDS) if outages.hangs(part) else limit
-        call = Call(action)
+        call = TimedCall(action)
         returned = False
         try:
             returned = call.wait(patience)

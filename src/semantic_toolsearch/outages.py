@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from semantic_toolsearch.bounded import Overdue
 from semantic_toolsearch.errors import EmbedderError, described
 from semantic_toolsearch.events import Degraded, Recovered
+from semantic_toolsearch.timed_calls import Overdue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

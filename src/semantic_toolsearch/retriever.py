@@ -31,7 +31,7 @@ from semantic_toolsearch.results import (
     UnknownName,
 )
 from semantic_toolsearch.search_input import clean_text, usable_limit, usable_queries
-from semantic_toolsearch.sharing import LENIENCE, Standing, exchange, server_of
+from semantic_toolsearch.spread import LENIENCE, Standing, places_to_swap, server_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,13 +96,13 @@ class Retriever:
         judgements = [self._judge(query, most, visible) for query in asked]
         notes += remarks + [note for judgement in judgements for note in judgement.notes]
         degraded = next((judgement.degraded for judgement in judgements if judgement.degraded), None)
-        tools = self._shared(_alternating([judgement.returned for judgement in judgements]), most)
+        tools = self._page(_alternating([judgement.returned for judgement in judgements]), most)
         hints: list[Candidate] = []
         if self.config.weak_hits == "hint":
             taken = {candidate.position for candidate in tools}
             unsure = _alternating([judgement.hints for judgement in judgements])
             unsure = [candidate for candidate in unsure if candidate.position not in taken]
-            hints = self._shared(unsure, self.config.hints)
+            hints = self._page(unsure, self.config.hints)
         return self._result(
             asked,
             visible,
@@ -215,7 +215,7 @@ class Retriever:
         ordered = sorted(candidates.values(), key=self._order)
         self._decide(ordered, limit)
         if self.config.spread:
-            self._make_room(ordered, limit)
+            self._spread(ordered, limit)
         return Judgement(tuple(ordered), ranking.notes, ranking.degraded)
 
     def _ranked(self, query: str, limit: int, visible: Visible | None, pool: int) -> Ranking:
@@ -283,7 +283,7 @@ class Retriever:
                     None: f"Its {shown} is within the band of the best, {top:.3f}.",
                 }[candidate.named]
 
-    def _make_room(self, ordered: Sequence[Candidate], limit: int) -> None:
+    def _spread(self, ordered: Sequence[Candidate], limit: int) -> None:
         """Give the last place of a page that one server alone would fill to the best tool from elsewhere."""
         page = [candidate for candidate in ordered if candidate.verdict == "returned"]
         if len(page) < limit:
@@ -300,7 +300,7 @@ class Retriever:
                 and (candidate.strong or unsure_pass)
             )
         ]
-        if (places := self._exchange(page, waiting)) is None:
+        if (places := self._places_to_swap(page, waiting)) is None:
             return
         last, other = page[places[0]], waiting[places[1]]
         server = self._standing(last).server
@@ -310,15 +310,17 @@ class Retriever:
             f"It is the best beside those of {server}, which fill no result alone (score {other.score:.3f})."
         )
 
-    def _shared(self, found: Sequence[Candidate], most: int) -> list[Candidate]:
+    def _page(self, found: Sequence[Candidate], most: int) -> list[Candidate]:
         """The first of them, without cutting off all that is not of one server."""
         page, waiting = [*found[:most]], found[most:]
-        if self.config.spread and (places := self._exchange(page, waiting)) is not None:
+        if self.config.spread and (places := self._places_to_swap(page, waiting)) is not None:
             page[places[0]] = waiting[places[1]]
         return page
 
-    def _exchange(self, page: Sequence[Candidate], waiting: Sequence[Candidate]) -> tuple[int, int] | None:
-        return exchange([*map(self._standing, page)], [*map(self._standing, waiting)])
+    def _places_to_swap(
+        self, page: Sequence[Candidate], waiting: Sequence[Candidate]
+    ) -> tuple[int, int] | None:
+        return places_to_swap([*map(self._standing, page)], [*map(self._standing, waiting)])
 
     def _standing(self, candidate: Candidate) -> Standing:
         return Standing(self._servers[candidate.position], candidate.named is not None)

@@ -7,7 +7,7 @@ import pytest
 from semantic_toolsearch import arguments
 from semantic_toolsearch.definitions import ToolDefinition
 from semantic_toolsearch.errors import ArgumentsError
-from semantic_toolsearch.patterns import unusable
+from semantic_toolsearch.hostile_patterns import unusable
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"

@@ -12,11 +12,11 @@ import pytest
 from faulty_parts import DEFERRING, QUERY, TOOLS, Clock, answered_in_a_turn, custom, warnings_of
 
 from semantic_toolsearch import SearchConfig, ToolSearch
-from semantic_toolsearch.bounded import Call
 from semantic_toolsearch.errors import ConfigError, EmbedderError
 from semantic_toolsearch.guarded import GuardedEmbedder
 from semantic_toolsearch.outages import RETRY_SECONDS
 from semantic_toolsearch.testing import HashingEmbedder
+from semantic_toolsearch.timed_calls import TimedCall
 
 SHORT = 0.05
 """Seconds that these searches wait; far less than the calls take that hang, which is until the test ends."""
@@ -228,7 +228,7 @@ def test_ctrl_c_ends_the_search_that_waits_and_nothing_else(made, monkeypatch, c
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Call, "wait", interrupted)
+        patched.setattr(TimedCall, "wait", interrupted)
         with pytest.raises(KeyboardInterrupt):
             search.search(QUERY)
     embedder.hanging = False

@@ -9,7 +9,7 @@ from library_tools import lexical, names, t
 from semantic_toolsearch import EmbeddingCache, SearchConfig, ToolSearch
 from semantic_toolsearch.config import PRESETS
 from semantic_toolsearch.rankers import Ranking
-from semantic_toolsearch.sharing import Standing, exchange, server_of
+from semantic_toolsearch.spread import Standing, places_to_swap, server_of
 
 # --- An attack: many near copies of the right tool
 
@@ -136,7 +136,7 @@ def pages(page, waiting):
     def read(text):
         return [Standing(None if each[0] == "-" else each[0], each.endswith("!")) for each in text.split()]
 
-    return exchange(read(page), read(waiting))
+    return places_to_swap(read(page), read(waiting))
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from semantic_toolsearch.hostile_patterns import unusable
 from semantic_toolsearch.joined_texts import JoinedTexts
-from semantic_toolsearch.patterns import unusable
 from semantic_toolsearch.rankers.protocol import Ranking, Visible
 from semantic_toolsearch.schemas import schema_fields
 from semantic_toolsearch.word_patterns import folded, listed_words

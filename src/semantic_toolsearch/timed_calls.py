@@ -12,7 +12,7 @@ from semantic_toolsearch.errors import EmbedderError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Call", "Overdue"]
+__all__ = ["Overdue", "TimedCall"]
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ class Overdue(EmbedderError):  # noqa: N818 - a state of a call, told as the rea
     """A call has not returned within its time; nothing can stop it, so it goes on by itself."""
 
 
-class Call(Generic[T]):
+class TimedCall(Generic[T]):
     """One call on a thread of its own, which does not keep the program from ending.
 
     Started at once, in a copy of the caller's context variables.

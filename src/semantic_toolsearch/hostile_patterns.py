@@ -1,6 +1,6 @@
 """A regular expression of a stranger in; why it must not even be compiled, or None, out.
 
-The time that a compiled pattern takes can be bounded, see `rankers.regex` and `validation`; the memory that the
+The time that a compiled pattern takes can be bounded, see `rankers.regex` and `bounded_rules`; the memory that the
 engine takes for some patterns cannot, so those are refused by their text.
 """
 

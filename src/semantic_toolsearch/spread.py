@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from semantic_toolsearch.names import MCP_PREFIX
 
-__all__ = ["LENIENCE", "Standing", "exchange", "server_of"]
+__all__ = ["LENIENCE", "Standing", "places_to_swap", "server_of"]
 
 LENIENCE: Final = 0.8
 """Share of what the band asks that is enough for the place kept for another server: who copies the very words of a
@@ -39,7 +39,7 @@ def server_of(namespace: str | None, name: str) -> str | None:
     return namespace
 
 
-def exchange(page: Sequence[Standing], waiting: Sequence[Standing]) -> tuple[int, int] | None:
+def places_to_swap(page: Sequence[Standing], waiting: Sequence[Standing]) -> tuple[int, int] | None:
     """Find who makes room for whom.
 
     Args:
