@@ -10,26 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations import BY_NAME, FORMATS, function, record, reference
-from semantic_toolsearch.history import Answered, Called, Found, Noted, Searched, pairs, read
+from semantic_toolsearch.history import Answered, Asked, Called, Found, Noted, pairs, read
 
 every_format = pytest.mark.parametrize("form", FORMATS, ids=str)
 
 
 def found(messages):
     """Names of each answered search."""
-    return [[name for _, name in event.names] for event in read(messages) if isinstance(event, Found)]
+    return [[name for _, name in fact.names] for fact in read(messages) if isinstance(fact, Found)]
 
 
 def called(messages):
-    return [(event.namespace, event.name) for event in read(messages) if isinstance(event, Called)]
+    return [(fact.namespace, fact.name) for fact in read(messages) if isinstance(fact, Called)]
 
 
 @every_format
 def test_a_search_and_a_call_give_their_events_in_order(form):
     messages = [form.user("bill"), *form.search("s1", ["b", "a"]), *form.call("c1", "b", "done")]
-    events = read(messages)
-    assert [type(event) for event in events] == [Searched, Found, Called, Answered]
-    searched, answer, call, output = events
+    facts = read(messages)
+    assert [type(fact) for fact in facts] == [Asked, Found, Called, Answered]
+    searched, answer, call, output = facts
     assert searched.arguments == {"query": "q"}
     assert searched.hosted is answer.hosted is form.hosted
     assert [name for _, name in answer.names] == ["b", "a"]
@@ -88,8 +88,8 @@ def test_hosted_searches_of_anthropic_are_paired_by_id_across_messages():
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "12:00"}]},
         {"role": "assistant", "content": [second[1], first[1]]},
     ]
-    answers = [event for event in read(messages) if isinstance(event, Found)]
-    assert [(event.id, event.names, event.call, event.at) for event in answers] == [
+    answers = [fact for fact in read(messages) if isinstance(fact, Found)]
+    assert [(fact.id, fact.names, fact.call, fact.at) for fact in answers] == [
         ("srvtoolu_b", ((None, "b"),), 0, 2),
         ("srvtoolu_a", ((None, "a"),), 0, 2),
     ]
@@ -103,8 +103,8 @@ def tool_use(id_, name, **arguments):
 def test_a_hosted_search_with_a_regex_is_read_from_either_key():
     for arguments in ({"pattern": "x.*"}, {"query": "x.*"}):
         use = {"type": "server_tool_use", "id": "s", "name": "tool_search_tool_regex", "input": arguments}
-        (event,) = read([{"role": "assistant", "content": [use]}])
-        assert event == Searched(0, "s", arguments, hosted=True)
+        (fact,) = read([{"role": "assistant", "content": [use]}])
+        assert fact == Asked(0, "s", arguments, hosted=True)
 
 
 def test_other_server_tools_are_no_searches():
@@ -127,8 +127,8 @@ def test_calls_of_connected_mcp_servers_are_not_ours():
 def test_o13_hosted_items_without_ids_are_paired_in_order():
     one, two = (BY_NAME["responses-hosted"].search(x, [x]) for x in "ab")
     messages = [one[0], two[0], one[1], two[1]]
-    answers = [event for event in read(messages) if isinstance(event, Found)]
-    assert [(event.names, event.call) for event in answers] == [(((None, "a"),), 0), (((None, "b"),), 1)]
+    answers = [fact for fact in read(messages) if isinstance(fact, Found)]
+    assert [(fact.names, fact.call) for fact in answers] == [(((None, "a"),), 0), (((None, "b"),), 1)]
 
 
 def test_o13_an_id_that_both_hosted_items_carry_pairs_them():
@@ -136,14 +136,14 @@ def test_o13_an_id_that_both_hosted_items_carry_pairs_them():
     for pair, id_ in ((one, "tsc_1"), (two, "tsc_2")):
         for item in pair:
             item["call_id"] = id_
-    answers = [event for event in read([one[0], two[0], two[1], one[1]]) if isinstance(event, Found)]
-    assert [(event.id, event.call) for event in answers] == [("tsc_2", 1), ("tsc_1", 0)]
+    answers = [fact for fact in read([one[0], two[0], two[1], one[1]]) if isinstance(fact, Found)]
+    assert [(fact.id, fact.call) for fact in answers] == [("tsc_2", 1), ("tsc_1", 0)]
 
 
 def test_a_hosted_search_replayed_without_its_output_takes_no_later_one():
     one, two = (BY_NAME["responses-hosted"].search(x, [x]) for x in "ab")
     answers = [e for e in read([one[0], {"role": "user", "content": "go on"}, *two]) if isinstance(e, Found)]
-    assert [(event.names, event.call) for event in answers] == [(((None, "b"),), 2)]
+    assert [(fact.names, fact.call) for fact in answers] == [(((None, "b"),), 2)]
 
 
 def test_o12_replayed_search_items_need_neither_ids_nor_execution():
@@ -176,9 +176,9 @@ def test_functions_in_namespaces_keep_them():
         {"type": "mcp", "server_label": "wiki"},
         "rubbish",
     ]
-    (event,) = [event for event in read([call, output]) if isinstance(event, Found)]
-    assert event.names == (("crm", "lookup"), ("crm", "note"), (None, "flat"))
-    assert event.form == "definitions"
+    (fact,) = [fact for fact in read([call, output]) if isinstance(fact, Found)]
+    assert fact.names == (("crm", "lookup"), ("crm", "note"), (None, "flat"))
+    assert fact.form == "definitions"
 
 
 # Calls -------------------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ def test_a_call_through_the_bridge_counts_for_the_tool_inside(arguments):
 def test_a_bridge_call_that_names_no_tool_is_answered_all_the_same(arguments):
     messages = BY_NAME["anthropic-record"].call("c", "call_tool", "error")
     messages[0]["content"][0]["input"] = arguments
-    assert [type(event) for event in read(messages)] == [Answered]
+    assert [type(fact) for fact in read(messages)] == [Answered]
     assert pairs(messages) == ((0, 1),)
 
 
@@ -233,8 +233,8 @@ def test_a_batch_of_parallel_calls_is_answered_in_any_order():
     ]
     messages = [{"role": "assistant", "content": uses}, {"role": "user", "content": results}]
     assert found(messages) == [["refund"]]
-    answers = [event for event in read(messages) if isinstance(event, Answered)]
-    assert [(event.id, event.part) for event in answers] == [("3", 0), ("1", 2)]
+    answers = [fact for fact in read(messages) if isinstance(fact, Answered)]
+    assert [(fact.id, fact.part) for fact in answers] == [("3", 0), ("1", 2)]
 
 
 def test_gemini_answers_without_ids_go_by_name_and_order():
@@ -297,8 +297,8 @@ def test_a_record_may_be_split_over_text_parts():
 
 
 def test_the_record_is_handed_out_with_its_event():
-    (event,) = [event for event in read(answered_with(record(["a"]))) if isinstance(event, Found)]
-    assert event.record == json.loads(record(["a"]))
+    (fact,) = [fact for fact in read(answered_with(record(["a"]))) if isinstance(fact, Found)]
+    assert fact.record == json.loads(record(["a"]))
 
 
 def test_an_answer_marked_as_an_error_loads_nothing():
@@ -468,7 +468,7 @@ MESSAGE = {
 def test_anthropic_sdk_objects_read_like_dicts():
     message = pytest.importorskip("anthropic.types").Message.model_validate(MESSAGE)
     expected = read([MESSAGE])
-    assert [type(event) for event in expected] == [Searched, Found, Called]
+    assert [type(fact) for fact in expected] == [Asked, Found, Called]
     assert read([message]) == expected
     assert read([{"role": "assistant", "content": message.content}]) == expected
 
@@ -492,7 +492,7 @@ def test_o12_openai_response_items_read_like_dicts():
         {**body, "parallel_tool_calls": True, "tool_choice": "auto", "status": "completed"}
     )
     expected = read(output)
-    assert [type(event) for event in expected] == [Searched, Found, Called, Searched]
+    assert [type(fact) for fact in expected] == [Asked, Found, Called, Asked]
     assert read(response.output) == expected
 
 
@@ -556,9 +556,9 @@ values = st.recursive(
 
 @given(st.lists(values, max_size=6))
 def test_x15_any_json_is_read_without_an_error_and_alike_after_a_trip_through_json(messages):
-    events = read(messages)
-    assert read(json.loads(json.dumps(messages))) == events
-    assert [event.at for event in events] == sorted(event.at for event in events)
+    facts = read(messages)
+    assert read(json.loads(json.dumps(messages))) == facts
+    assert [fact.at for fact in facts] == sorted(fact.at for fact in facts)
 
 
 steps = st.lists(

@@ -102,9 +102,9 @@ class _Naming:
 
     def names(self, messages: Iterable[Any]) -> dict[str, WireName]:
         found: dict[str, WireName] = {}
-        for event in read(messages):
-            for name in named(event):
-                resolved = self._resolved(name, called=isinstance(event, Called))
+        for fact in read(messages):
+            for name in named(fact):
+                resolved = self._resolved(name, called=isinstance(fact, Called))
                 if resolved is not None:
                     found.setdefault(canonical(resolved), resolved)
         return found

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from semantic_toolsearch.exchange import Api, Mode
-    from semantic_toolsearch.history import Event
+    from semantic_toolsearch.history import Fact
     from semantic_toolsearch.loaded import SessionStore
     from semantic_toolsearch.snapshot import Snapshot
 
@@ -73,7 +73,7 @@ def make_turn(
     """
     config, catalog = snapshot.config, snapshot.catalog
     messages = list(messages)
-    events = read(messages)
+    facts = read(messages)
     api = options.api or infer_api(options.model)
     support = lookup(
         options.model,
@@ -91,7 +91,7 @@ def make_turn(
         api=api,
         support=support,
         loaded=loaded,
-        native=_found(events, snapshot, visible, api),
+        native=_found(facts, snapshot, visible, api),
         forced=_forced(options.tool_choice),
         forced_before=options.forced_before,
         visible=visible,
@@ -101,8 +101,8 @@ def make_turn(
         agent=options.agent,
         window=options.window,
         # A search that loaded nothing may never have been offered.
-        searched_before=any(isinstance(event, Found) and event.names for event in events),
-        searched=_found(events, snapshot, visible),
+        searched_before=any(isinstance(fact, Found) and fact.names for fact in facts),
+        searched=_found(facts, snapshot, visible),
         extra=len(options.extra),
         extra_deferred=sum(entry.get("defer_loading") is True for entry in options.extra),
     )
@@ -134,8 +134,8 @@ def make_turn(
         notes = [_note(message) for message in messages if is_compaction_note(message)]
         messages = [message for message in messages if not is_compaction_note(message)]
     request = replace(request, plan=replace(plan, warnings=tuple(warnings)))
-    shown = _shown(events, snapshot) if plan.mode == "bridge" else frozenset()
-    state = TurnState(_misses(events), gone, options.forced_before, shown, store, options.session)
+    shown = _shown(facts, snapshot) if plan.mode == "bridge" else frozenset()
+    state = TurnState(_misses(facts), gone, options.forced_before, shown, store, options.session)
 
     def again(following: list[Any], names: tuple[str, ...]) -> Turn:
         return make_turn(
@@ -200,7 +200,7 @@ def _search_tool(snapshot: Snapshot, plan: exchange.TurnPlan) -> exchange.OwnToo
 
 
 def _found(
-    events: Iterable[Event],
+    facts: Iterable[Fact],
     snapshot: Snapshot,
     visible: np.ndarray[Any, np.dtype[np.bool_]] | None,
     api: Api | None = None,
@@ -213,22 +213,22 @@ def _found(
     catalog = snapshot.catalog
     resolve, inside = Resolver(catalog, visible), namespaces_of(catalog, snapshot.config.namespace_max)
     places: dict[int, None] = {}
-    for event in events:
-        if not isinstance(event, Found) or (api is not None and event.form != _NATIVE_FORM.get(api)):
+    for fact in facts:
+        if not isinstance(fact, Found) or (api is not None and fact.form != _NATIVE_FORM.get(api)):
             continue
-        for owner, name in named(event):
+        for owner, name in named(fact):
             place = resolve((owner, name))
             if place is not None and (api is None or inside.position(owner, name) == place):
                 places[place] = None
     return [catalog.wire_names[place] for place in places]
 
 
-def _shown(events: Iterable[Event], snapshot: Snapshot) -> frozenset[str]:
+def _shown(facts: Iterable[Fact], snapshot: Snapshot) -> frozenset[str]:
     """Wire names of tools whose parameters, as they are now, stand in a record of a search."""
     catalog, resolve = snapshot.catalog, Resolver(snapshot.catalog)
     shown = set()
-    for event in events:
-        listed = event.record.get("tools") if isinstance(event, Found) and event.record else None
+    for fact in facts:
+        listed = fact.record.get("tools") if isinstance(fact, Found) and fact.record else None
         for entry in listed if isinstance(listed, list) else ():
             name = entry.get("name") if isinstance(entry, Mapping) else None
             place = resolve((None, name)) if isinstance(name, str) else None
@@ -252,17 +252,17 @@ def _forced(choice: Any) -> str | None:
     return None
 
 
-def _misses(events: Iterable[Event]) -> int:
+def _misses(facts: Iterable[Fact]) -> int:
     """Searches without any result that the conversation ends with; a hit or an ordinary call starts anew.
 
     Looking through the names is no search: it neither counts nor starts anew.
     """
     count = 0
-    for event in events:
-        if isinstance(event, Found):
-            if event.record is not None and event.record.get("query") == "":
+    for fact in facts:
+        if isinstance(fact, Found):
+            if fact.record is not None and fact.record.get("query") == "":
                 continue
-            count = 0 if event.names or (event.record or {}).get("available") else count + 1
-        elif isinstance(event, Called):
+            count = 0 if fact.names or (fact.record or {}).get("available") else count + 1
+        elif isinstance(fact, Called):
             count = 0
     return count

@@ -1,7 +1,7 @@
-"""Messages of any mix of wire formats in; what they say about tools out, as events in order.
+"""Messages of any mix of wire formats in; what they say about tools out, as facts in order.
 
 Read are Anthropic messages, OpenAI Responses items, Chat Completions messages, Gemini contents and the flat
-neutral form of Chat, as dicts or SDK objects. What cannot be read gives no event and never raises: stored
+neutral form of Chat, as dicts or SDK objects. What cannot be read gives no fact and never raises: stored
 conversations hold whatever an earlier program wrote. A result counts only as the answer to a call that stands
 before it, so that text shaped like a search result loads nothing.
 """
@@ -28,12 +28,12 @@ from semantic_toolsearch.search_records import (
 
 __all__ = [
     "Answered",
+    "Asked",
     "Called",
-    "Event",
+    "Fact",
     "Found",
     "Noted",
     "Place",
-    "Searched",
     "blocks",
     "pairs",
     "plain",
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class Asked:
     """The model asked for tools.
 
     Attributes:
@@ -143,16 +143,17 @@ class Noted:
     names: tuple[WireName, ...]
 
 
-Event: TypeAlias = Searched | Found | Called | Answered | Noted
+Fact: TypeAlias = Asked | Found | Called | Answered | Noted
+"""One thing that messages say about tools. (Events are what a hook is told, see ``events``.)"""
 
 
-def read(messages: Iterable[Any]) -> tuple[Event, ...]:
+def read(messages: Iterable[Any]) -> tuple[Fact, ...]:
     """Return what the messages say about tools, in order.
 
     Args:
         messages: Messages, items or contents of any provider, as dicts or SDK objects, mixed freely.
     """
-    return tuple(_read(messages).events)
+    return tuple(_read(messages).facts)
 
 
 def pairs(messages: Iterable[Any]) -> tuple[tuple[int, int], ...]:
@@ -210,7 +211,7 @@ class _Reader:
     """Reads messages one after another and remembers the calls that wait for an answer."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self.facts: list[Fact] = []
         self.pairs: list[tuple[int, int]] = []
         self.unanswered: dict[Place, None] = {}
         self.orphans: list[Place] = []
@@ -231,7 +232,7 @@ class _Reader:
     def _message(self, at: int, role: str, message: Mapping[str, Any]) -> None:
         if role in SYSTEM_ROLES:
             if names := note_names(message.get("content")):
-                self.events.append(Noted(at, names))
+                self.facts.append(Noted(at, names))
         elif role in MODEL_ROLES:
             for place, block in blocks(message.get("content")):
                 self.here = Place(at, "content", place)
@@ -267,7 +268,7 @@ class _Reader:
             id_, name = _id(block.get("id")), block.get("name")
             search = kind == "server_tool_use" and isinstance(name, str) and name.startswith(_HOSTED_PREFIX)
             if search:
-                self.events.append(Searched(at, id_, decoded(block.get("input")), hosted=True))
+                self.facts.append(Asked(at, id_, decoded(block.get("input")), hosted=True))
             self._wait(("hosted", id_), at, "", search)
         elif isinstance(kind, str) and kind.endswith("tool_result") and kind != "tool_result":
             self._hosted_answer(at, kind, block)
@@ -279,7 +280,7 @@ class _Reader:
             content = block.get("content")
             listed = content.get("tool_references") if isinstance(content, Mapping) else content
             names = reference_names(block for _, block in blocks(listed))
-            self.events.append(Found(at, id_, names, True, "references", answered[0]))
+            self.facts.append(Found(at, id_, names, True, "references", answered[0]))
 
     def _chat_call(self, at: int, place: int, call: Mapping[str, Any]) -> None:
         inner = call.get("function", call.get("custom"))
@@ -328,7 +329,7 @@ class _Reader:
     def _search_item(self, at: int, id_: str, item: Mapping[str, Any]) -> None:
         execution = item.get("execution")
         hosted = execution == "server" or (execution != "client" and not id_)
-        self.events.append(Searched(at, id_, decoded(item.get("arguments")), hosted))
+        self.facts.append(Asked(at, id_, decoded(item.get("arguments")), hosted))
         if hosted:
             self._items.append((id_, at))
         else:
@@ -344,7 +345,7 @@ class _Reader:
             waiting = next((pair for pair in self._items if id_ and pair[0] == id_), self._items[0])
             self._items.remove(waiting)
             self.pairs.append((waiting[1], at))
-            self.events.append(Found(at, id_, names, True, "definitions", waiting[1]))
+            self.facts.append(Found(at, id_, names, True, "definitions", waiting[1]))
 
     def _call(
         self, at: int, id_: str, name: Any, arguments: Any, *, namespace: Any = None, key: _Key | None = None
@@ -353,13 +354,13 @@ class _Reader:
         own = owner is None or owner == known  # a flat tool may come back in a namespace of its own name
         search = own and known == SEARCH_TOOL_NAME
         if search:
-            self.events.append(Searched(at, id_, decoded(arguments)))
+            self.facts.append(Asked(at, id_, decoded(arguments)))
         elif own and known == BRIDGE_TOOL_NAME:
             inner = decoded(arguments)
             if target := _name(inner.get("name") if isinstance(inner, Mapping) else None):
-                self.events.append(Called(at, id_, target, None, bridged=True))
+                self.facts.append(Called(at, id_, target, None, bridged=True))
         elif known:
-            self.events.append(Called(at, id_, known, owner))
+            self.facts.append(Called(at, id_, known, owner))
         self._wait(key or ("client", id_), at, known, search)
 
     def _wait(self, key: _Key, at: int, name: str, search: bool) -> None:
@@ -402,12 +403,12 @@ class _Reader:
         call, search = answered
         id_ = "" if key[0] == "named" else key[1]
         if not search:
-            self.events.append(Answered(at, id_, part, call))
+            self.facts.append(Answered(at, id_, part, call))
         elif definitions is not None:
-            self.events.append(Found(at, id_, definitions, False, "definitions", call))
+            self.facts.append(Found(at, id_, definitions, False, "definitions", call))
         else:
             names, form, record = read_record(content)
-            self.events.append(Found(at, id_, names, False, form, call, record))
+            self.facts.append(Found(at, id_, names, False, form, call, record))
 
     def _next_batch(self) -> None:
         """The model's output ended: hosted searches without an id get no answer any more."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.exact_names import VisibleNames
-from semantic_toolsearch.history import Called, Event, Found, Noted, read
+from semantic_toolsearch.history import Called, Fact, Found, Noted, read
 from semantic_toolsearch.names import MAX_WIRE_NAME, wire_names, wire_namespaces
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def loaded_names(
         raise ConfigError(f"The visibility mask has {len(visible)} entries for {len(catalog)} tools.")
     resolve = Resolver(catalog, visible)
     positions: dict[int | None, None] = {}
-    for event in read(messages):
-        positions.update((resolve(name), None) for name in named(event))
+    for fact in read(messages):
+        positions.update((resolve(name), None) for name in named(fact))
     if store is not None:
         positions.update((resolve((None, name)), None) for name in store.names(session))
     return tuple(catalog.wire_names[at] for at in positions if at is not None)
@@ -78,8 +78,8 @@ def missing(
     """
     resolve = Resolver(catalog, visible)
     gone: dict[str, None] = {}
-    for event in read(messages):
-        for owner, name in () if isinstance(event, Called) else named(event):
+    for fact in read(messages):
+        for owner, name in () if isinstance(fact, Called) else named(fact):
             if resolve((owner, name)) is None and (
                 owner not in (None, name) or not resolve.names.exact(name)
             ):
@@ -87,11 +87,11 @@ def missing(
     return tuple(gone)
 
 
-def named(event: Event) -> tuple[WireName, ...]:
-    """Return the tools that an event makes known to the model."""
-    if isinstance(event, (Found, Noted)):
-        return event.names
-    return ((event.namespace, event.name),) if isinstance(event, Called) else ()
+def named(fact: Fact) -> tuple[WireName, ...]:
+    """Return the tools that an fact makes known to the model."""
+    if isinstance(fact, (Found, Noted)):
+        return fact.names
+    return ((fact.namespace, fact.name),) if isinstance(fact, Called) else ()
 
 
 class Resolver:

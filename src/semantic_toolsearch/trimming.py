@@ -45,16 +45,16 @@ def clear_outputs(messages: Iterable[Any], keep_last: int, text: str = CLEARED) 
         raise ConfigError(f"keep_last is a number of outputs, at least 0, not {keep_last}.")
     items = list(messages)
     blanked = dict[int, Mapping[str, Any]]()
-    for event in reversed(read(items)):
-        if not isinstance(event, Answered):
+    for fact in reversed(read(items)):
+        if not isinstance(fact, Answered):
             continue
-        message = _blanked(blanked.get(event.at, items[event.at]), event.part, text)
+        message = _blanked(blanked.get(fact.at, items[fact.at]), fact.part, text)
         if message is None:
             continue
         if keep_last:
             keep_last -= 1
         else:
-            blanked[event.at] = message
+            blanked[fact.at] = message
     return [blanked.get(at, message) for at, message in enumerate(items)]
 
 

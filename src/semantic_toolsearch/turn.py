@@ -20,7 +20,7 @@ from semantic_toolsearch.asking import find, watched
 from semantic_toolsearch.deferral import search_mask
 from semantic_toolsearch.errors import ArgumentsError
 from semantic_toolsearch.exact_names import VisibleNames, named_tools
-from semantic_toolsearch.history import Found, Searched, read
+from semantic_toolsearch.history import Asked, Found, read
 from semantic_toolsearch.loaded import Resolver, named
 from semantic_toolsearch.names import nearest
 from semantic_toolsearch.providers import anthropic, gemini, openai_chat, openai_responses
@@ -225,7 +225,7 @@ class Turn:
         if self.plan.mode != "hosted":
             return ()
         parsed = self._parse(response)
-        if any(isinstance(event, Searched) and event.hosted for event in read(self._said(response))):
+        if any(isinstance(fact, Asked) and fact.hosted for fact in read(self._said(response))):
             return ()
         unloaded = set(self.plan.deferred) - set(self.plan.loaded)
         names = map(self._name, parsed.calls)
@@ -240,10 +240,10 @@ class Turn:
         waiting = set(self.plan.deferred) - set(self.plan.loaded)
         found: dict[str, None] = {}
         for line in text.splitlines():
-            named = named_tools(self._snapshot.catalog, line, self._visible)
-            whole = named.whole if named.literal is None else (named.literal,)
+            tools = named_tools(self._snapshot.catalog, line, self._visible)
+            whole = tools.whole if tools.literal is None else (tools.literal,)
             found |= dict.fromkeys(
-                self._snapshot.catalog.wire_names[place] for place in (*whole, *named.mentioned)
+                self._snapshot.catalog.wire_names[place] for place in (*whole, *tools.mentioned)
             )
         return tuple(name for name in found if name in waiting)
 
@@ -317,8 +317,8 @@ class Turn:
     def _found_by_provider(self, response: Any) -> set[str]:
         """Wire names that hosted searches of this very response found: the calls beside them know the schemas."""
         resolve = Resolver(self._snapshot.catalog, self._visible)
-        found = [event for event in read(self._said(response)) if isinstance(event, Found)]
-        places = [resolve(name) for event in found for name in named(event)]
+        found = [fact for fact in read(self._said(response)) if isinstance(fact, Found)]
+        places = [resolve(name) for fact in found for name in named(fact)]
         return {self._snapshot.catalog.wire_names[place] for place in places if place is not None}
 
     def _said(self, response: Any) -> Sequence[Any]:
