@@ -16,7 +16,7 @@ from semantic_toolsearch.exact_names import VisibleNames
 from semantic_toolsearch.exchange import SEARCH_TOOL_NAME, TurnPlan
 from semantic_toolsearch.modes import MAX_DEFERRED, ModeChoice, choose_mode, within_limits
 from semantic_toolsearch.policies import NO_LISTS, Policies, PolicyLists, decide
-from semantic_toolsearch.threshold import estimate_tokens, judge
+from semantic_toolsearch.threshold import check_threshold, estimate_tokens
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -194,7 +194,7 @@ def _deferrable(
     most: int | None,
 ) -> tuple[set[int], str]:
     """Return the positions that policy defers, and the comparison with the threshold in words."""
-    verdict = judge(
+    check = check_threshold(
         config.threshold,
         tools=len(seen),
         tokens=lambda: sum(_definition_tokens(catalog, place, count) for place in seen),
@@ -203,18 +203,18 @@ def _deferrable(
     )
     everything = set(seen) - policies.kept
     flagged = set(policies.flagged) if config.activate == "flagged" else set()
-    if verdict.reached:
-        return everything, verdict.words
+    if check.reached:
+        return everything, check.words
     if most is not None and len(seen) > most and config.threshold is not None:
-        return everything, f"{verdict.words}, but a request may have {most:,}"
+        return everything, f"{check.words}, but a request may have {most:,}"
     if config.sticky and searched_before and config.threshold is not None:
         # A search record does not tell whether flags or the threshold had started it; what was found does.
         unflagged = {catalog.wire_names[place] for place in everything - flagged}
         if not flagged or not unflagged.isdisjoint(searched):
-            return everything, f"{verdict.words}, but this conversation has searched before"
+            return everything, f"{check.words}, but this conversation has searched before"
     if flagged:
-        return flagged, f"{_tools(len(flagged))} flagged as deferred, {verdict.words}"
-    return set(), verdict.words
+        return flagged, f"{_tools(len(flagged))} flagged as deferred, {check.words}"
+    return set(), check.words
 
 
 def _definition_tokens(catalog: Catalog, place: int, count: Callable[[Any], int]) -> int:

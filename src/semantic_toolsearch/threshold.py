@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
     "Threshold",
+    "ThresholdCheck",
     "TokenThreshold",
-    "Verdict",
+    "check_threshold",
     "estimate_tokens",
-    "judge",
     "read_threshold",
     "read_whole",
 ]
@@ -39,7 +39,7 @@ Threshold: TypeAlias = int | TokenThreshold | str | tuple[int | TokenThreshold |
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ThresholdCheck:
     """Whether a threshold is reached, and the comparison in words."""
 
     reached: bool
@@ -66,14 +66,14 @@ def read_threshold(value: Any) -> Threshold | None:
     return _read_one(value)
 
 
-def judge(
+def check_threshold(
     threshold: Threshold | None,
     *,
     tools: int,
     tokens: Callable[[], int],
     window: int | None,
     cap: int | None,
-) -> Verdict:
+) -> ThresholdCheck:
     """Compare a request's tools with a threshold.
 
     Args:
@@ -84,7 +84,7 @@ def judge(
         cap: Most tokens that a share of the window may stand for, None for no such limit.
     """
     if threshold is None:
-        return Verdict(False, f"no threshold is set for the {_tools(tools)}")
+        return ThresholdCheck(False, f"no threshold is set for the {_tools(tools)}")
     counted: list[int] = []
 
     def total() -> int:
@@ -93,9 +93,9 @@ def judge(
         return counted[0]
 
     parts = threshold if isinstance(threshold, tuple) else (threshold,)
-    verdicts = [_judge_one(part, tools, total, window, cap) for part in parts]
-    reached = [verdict for verdict in verdicts if verdict.reached]
-    return Verdict(bool(reached), "; ".join(verdict.words for verdict in reached or verdicts))
+    checks = [_check_one(part, tools, total, window, cap) for part in parts]
+    reached = [check for check in checks if check.reached]
+    return ThresholdCheck(bool(reached), "; ".join(check.words for check in reached or checks))
 
 
 def estimate_tokens(value: Any) -> int:
@@ -136,31 +136,31 @@ def _whole(value: Any) -> int:
     return number
 
 
-def _judge_one(
+def _check_one(
     part: int | TokenThreshold | str,
     tools: int,
     total: Callable[[], int],
     window: int | None,
     cap: int | None,
-) -> Verdict:
+) -> ThresholdCheck:
     if isinstance(part, int):
         reached = tools >= part
         how = "reach" if reached else "are below"
-        return Verdict(reached, f"{_tools(tools)} {how} the threshold of {part:,}")
+        return ThresholdCheck(reached, f"{_tools(tools)} {how} the threshold of {part:,}")
     if isinstance(part, TokenThreshold):
         limit, meaning = part.tokens, f"the threshold of {part.tokens:,} tokens"
     else:
         share = None if window is None else math.ceil(window * float(part[:-1]) / 100)
         limits = [number for number in (share, cap) if number is not None]
         if not limits:
-            return Verdict(False, f"{part} of a window of unknown size is no number to compare with")
+            return ThresholdCheck(False, f"{part} of a window of unknown size is no number to compare with")
         limit = min(limits)
         size = "unknown size" if window is None else f"{window:,} tokens"
         capped = f", capped at {cap:,}" if cap is not None and limit == cap else ""
         meaning = f"{limit:,} tokens ({part} of a window of {size}{capped})"
     sum_ = total()
     reached = sum_ >= limit
-    return Verdict(
+    return ThresholdCheck(
         reached, f"{sum_:,} tokens of {_tools(tools)} {'reach' if reached else 'are below'} {meaning}"
     )
 

@@ -6,7 +6,7 @@ import pytest
 
 from semantic_toolsearch.config import DEFAULT_THRESHOLD, MAX_HOT, PRESETS, SearchConfig
 from semantic_toolsearch.errors import ConfigError
-from semantic_toolsearch.threshold import TokenThreshold, judge, read_threshold
+from semantic_toolsearch.threshold import TokenThreshold, check_threshold, read_threshold
 
 
 def form(*entries):
@@ -233,7 +233,7 @@ def test_d08_a_threshold_counts_tokens_only_when_it_must_and_once():
         return 700
 
     def ask(threshold, tools=10, window=None, cap=None):
-        return judge(read_threshold(threshold), tools=tools, tokens=tokens, window=window, cap=cap)
+        return check_threshold(read_threshold(threshold), tools=tools, tokens=tokens, window=window, cap=cap)
 
     assert ask(10).words == "10 tools reach the threshold of 10"
     assert not ask(11).reached
