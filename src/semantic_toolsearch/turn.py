@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,7 +22,8 @@ from semantic_toolsearch.exact_names import VisibleNames, named_tools
 from semantic_toolsearch.history import Asked, Found, read
 from semantic_toolsearch.loaded import Resolver, named
 from semantic_toolsearch.names import nearest
-from semantic_toolsearch.providers import anthropic, gemini, openai_chat, openai_responses
+from semantic_toolsearch.providers import openai_responses
+from semantic_toolsearch.providers.by_api import PROVIDERS
 from semantic_toolsearch.results import Hit
 from semantic_toolsearch.search_input import usable_limit
 from semantic_toolsearch.turn_events import TurnEvents
@@ -50,15 +50,7 @@ if TYPE_CHECKING:
     from semantic_toolsearch.loaded import SessionStore
     from semantic_toolsearch.snapshot import Snapshot
 
-__all__ = ["PROVIDERS", "Turn", "TurnState"]
-
-PROVIDERS: Final[dict[str, ModuleType]] = {
-    "anthropic": anthropic,
-    "responses": openai_responses,
-    "chat": openai_chat,
-    "gemini": gemini,
-}
-"""The module that writes and reads each wire format."""
+__all__ = ["Turn", "TurnState"]
 
 _MOST_SUGGESTIONS: Final = 20
 """Calls of one response for which the nearest names are looked for: each costs a walk over the catalog."""

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from semantic_toolsearch.accounting.counting import TokenCounter, default_counter
 from semantic_toolsearch.accounting.wire import definitions, read_by_model
+from semantic_toolsearch.providers.by_api import PROVIDERS
 
 if TYPE_CHECKING:
     from semantic_toolsearch.exchange import TurnRequest
 
 __all__ = ["TurnTokens", "turn_tokens"]
-
-_MODULES: Final = {
-    "anthropic": "anthropic",
-    "responses": "openai_responses",
-    "chat": "openai_chat",
-    "gemini": "gemini",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +82,9 @@ def turn_tokens(
 def _in_full(request: TurnRequest) -> list[dict[str, Any]]:
     """Return the list that the same request would have if nothing were deferred."""
     plan = request.plan
-    provider = import_module(f"semantic_toolsearch.providers.{_MODULES[plan.api]}")
     names = tuple(dict.fromkeys((*plan.full, *plan.loaded, *plan.deferred)))
     everything = replace(plan, mode="full", full=names, deferred=(), loaded=(), search=None)
-    tools: list[dict[str, Any]] = provider.render(
+    tools: list[dict[str, Any]] = PROVIDERS[plan.api].render(
         replace(request, plan=everything, search_tool=None, bridge=None)
     )
     return tools
