@@ -22,11 +22,10 @@ from semantic_toolsearch.support import infer_api, lookup
 from semantic_toolsearch.turn import Turn, TurnState
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from semantic_toolsearch.exchange import Api, Mode
     from semantic_toolsearch.history import Fact
     from semantic_toolsearch.loaded import SessionStore
+    from semantic_toolsearch.rankers.protocol import Visible
     from semantic_toolsearch.snapshot import Snapshot
 
 __all__ = ["TurnOptions", "make_turn"]
@@ -62,7 +61,7 @@ def make_turn(
     snapshot: Snapshot,
     messages: Iterable[Any],
     options: TurnOptions,
-    visible: np.ndarray[Any, np.dtype[np.bool_]] | None,
+    visible: Visible | None,
     store: SessionStore | None = None,
 ) -> Turn:
     """Plan one model call and write its tools list.
@@ -202,7 +201,7 @@ def _search_tool(snapshot: Snapshot, plan: exchange.TurnPlan) -> exchange.OwnToo
 def _found(
     facts: Iterable[Fact],
     snapshot: Snapshot,
-    visible: np.ndarray[Any, np.dtype[np.bool_]] | None,
+    visible: Visible | None,
     api: Api | None = None,
 ) -> list[str]:
     """Wire names of tools that searches of the conversation loaded: in any form, or in one provider's own.

@@ -6,7 +6,7 @@ Every visible tool is sent in full, or is deferred and can be loaded through a s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -19,14 +19,11 @@ from semantic_toolsearch.policies import NO_LISTS, Policies, PolicyLists, decide
 from semantic_toolsearch.threshold import check_threshold, estimate_tokens
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from semantic_toolsearch.catalog import Catalog
     from semantic_toolsearch.config import SearchConfig
     from semantic_toolsearch.exchange import Api, Mode
+    from semantic_toolsearch.rankers.protocol import Visible
     from semantic_toolsearch.support import Support
-
-    Mask: TypeAlias = npt.NDArray[np.bool_]
 
 __all__ = ["plan_turn", "search_mask"]
 
@@ -43,7 +40,7 @@ def plan_turn(
     native: Sequence[str] | None = None,
     forced: str | None = None,
     forced_before: Sequence[str] = (),
-    visible: Mask | None = None,
+    visible: Visible | None = None,
     prefer: Literal["hosted", "client"] | None = None,
     mode: Mode | None = None,
     turn: PolicyLists = NO_LISTS,
@@ -152,7 +149,9 @@ def plan_turn(
     )
 
 
-def search_mask(catalog: Catalog, config: SearchConfig, plan: TurnPlan, visible: Mask | None = None) -> Mask:
+def search_mask(
+    catalog: Catalog, config: SearchConfig, plan: TurnPlan, visible: Visible | None = None
+) -> Visible:
     """Tell what the model's searches may return in this turn, as a boolean ``[n_tools]``.
 
     Invisible tools never; with ``search_scope="deferred"`` only what policy defers; with
@@ -168,7 +167,7 @@ def search_mask(catalog: Catalog, config: SearchConfig, plan: TurnPlan, visible:
     return mask
 
 
-def _seen(catalog: Catalog, visible: Mask | None) -> list[int]:
+def _seen(catalog: Catalog, visible: Visible | None) -> list[int]:
     if visible is None:
         return list(range(len(catalog)))
     if len(visible) != len(catalog):
@@ -176,7 +175,7 @@ def _seen(catalog: Catalog, visible: Mask | None) -> list[int]:
     return [int(place) for place in np.flatnonzero(visible)]
 
 
-def _forced(catalog: Catalog, forced: str | None, visible: Mask | None) -> int | None:
+def _forced(catalog: Catalog, forced: str | None, visible: Visible | None) -> int | None:
     if forced is None or forced == SEARCH_TOOL_NAME:
         return None
     return VisibleNames(catalog, visible).position(forced)

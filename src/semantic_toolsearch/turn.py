@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         TurnRequest,
     )
     from semantic_toolsearch.loaded import SessionStore
+    from semantic_toolsearch.rankers.protocol import Visible
     from semantic_toolsearch.snapshot import Snapshot
 
 __all__ = ["Turn", "TurnState"]
@@ -105,7 +106,7 @@ class Turn:
         messages: list[Any],
         notes: Sequence[str],
         state: TurnState,
-        visible: np.ndarray[Any, np.dtype[np.bool_]] | None,
+        visible: Visible | None,
         again: Callable[[list[Any], tuple[str, ...]], Turn],
     ) -> None:
         self._snapshot = snapshot
