@@ -55,7 +55,7 @@ class Generations:
         self._announce(changed)
         used = self.review.used
         if opened is None:
-            self.current = empty.holding(used)
+            self.current = empty.of(used)
         else:
             self.current = opened if used is opened.catalog else opened.next(used)
 

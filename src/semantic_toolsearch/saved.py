@@ -13,7 +13,6 @@ from semantic_toolsearch.index.storage import TOOLS, VECTORS, StoredIndex, read_
 from semantic_toolsearch.pins import pins_text, read_pins
 from semantic_toolsearch.rankers.bm25 import Bm25Ranker, LexicalIndex
 from semantic_toolsearch.saved_tools import SavedTools, tool_line
-from semantic_toolsearch.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from semantic_toolsearch.index.faiss import FaissIndex
+    from semantic_toolsearch.snapshot import Snapshot
 
 __all__ = ["Opened", "read_snapshot", "write_snapshot"]
 
@@ -124,31 +124,9 @@ def read_snapshot(path: str | PathLike[str], tools: Any, empty: Snapshot, *, str
             known = None
             if index is not None and hashes is not None:
                 known = dict(zip(hashes, index.vectors(), strict=True))
-            return Opened(
-                Snapshot(
-                    catalog,
-                    empty.ranker,
-                    empty.config,
-                    empty.embedder,
-                    empty.cache,
-                    known=known,
-                    hook=empty.hook,
-                ),
-                saved,
-                pins,
-            )
-    snapshot = Snapshot(
-        catalog,
-        empty.ranker,
-        empty.config,
-        empty.embedder,
-        empty.cache,
-        words=_words(stored) if empty.uses_words else None,
-        index=index,
-        hashes=hashes,
-        hook=empty.hook,
-    )
-    return Opened(snapshot, saved, pins)
+            return Opened(empty.of(catalog, known=known), saved, pins)
+    words = _words(stored) if empty.uses_words else None
+    return Opened(empty.of(catalog, words=words, index=index, hashes=hashes), saved, pins)
 
 
 def _names(stored: StoredIndex) -> dict[str, list[Any]]:

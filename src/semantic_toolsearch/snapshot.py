@@ -102,9 +102,14 @@ class Snapshot:
             hook=self.hook,
         )
 
-    def holding(self, catalog: Catalog) -> Snapshot:
-        """A first generation of other tools, with the settings of this one."""
-        return Snapshot(catalog, self.ranker, self.config, self.embedder, self.cache, hook=self.hook)
+    def of(self, catalog: Catalog, **built: Any) -> Snapshot:
+        """A first generation of other tools, with the settings of this one.
+
+        Args:
+            catalog: The tools.
+            built: What is built already or known: ``words``, ``index`` with ``hashes``, ``known``.
+        """
+        return Snapshot(catalog, self.ranker, self.config, self.embedder, self.cache, hook=self.hook, **built)
 
     @property
     def retriever(self) -> Retriever:
