@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from semantic_toolsearch.errors import InvalidToolError
 from semantic_toolsearch.json_values import MAX_DEPTH, MAX_VALUES
+from semantic_toolsearch.schema_projection import wire_projection
+from semantic_toolsearch.schema_repair import repair_schema
 from semantic_toolsearch.schema_walk import walk
-from semantic_toolsearch.schemas import repair_schema, schema_fields, wire_projection
+from semantic_toolsearch.schemas import schema_fields
 
 EMPTY = {"type": "object", "properties": {}}
 

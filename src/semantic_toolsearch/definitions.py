@@ -13,8 +13,7 @@ from semantic_toolsearch.json_values import NotJsonError, copy_json, json_path
 from semantic_toolsearch.marking import tool
 from semantic_toolsearch.report import Problem
 from semantic_toolsearch.schema_projection import require_object
-from semantic_toolsearch.schema_repair import empty_object
-from semantic_toolsearch.schemas import repair_schema
+from semantic_toolsearch.schema_repair import empty_object, repair_schema
 
 __all__ = ["LONG_DESCRIPTION", "MAX_NAME", "DeferPolicy", "ToolDefinition", "UnusableToolError", "tool"]
 

@@ -1,4 +1,4 @@
-"""A tool's JSON Schema in; its searchable fields, its mended form and its provider-legal form out."""
+"""A tool's JSON Schema in; its searchable fields out."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import Any, Final
 
 from semantic_toolsearch.json_values import json_path
 from semantic_toolsearch.names import squash
-from semantic_toolsearch.schema_projection import wire_projection
-from semantic_toolsearch.schema_repair import repair_schema
 from semantic_toolsearch.schema_walk import walk
 
-__all__ = ["SchemaField", "repair_schema", "schema_fields", "wire_projection"]
+__all__ = ["SchemaField", "schema_fields"]
 
 MAX_FIELD_VALUES: Final = 1_000
 """Enum values of one property that are indexed."""

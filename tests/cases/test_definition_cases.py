@@ -9,7 +9,7 @@ from case_tools import found, obj, t
 from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.errors import InvalidToolError
-from semantic_toolsearch.schemas import wire_projection
+from semantic_toolsearch.schema_projection import wire_projection
 from semantic_toolsearch.testing.loopback import Call, LoopbackProvider, Parallel, Say
 from turn_rounds import converse
 

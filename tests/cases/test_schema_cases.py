@@ -12,7 +12,7 @@ from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.arguments import check
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.errors import ArgumentsError
-from semantic_toolsearch.schemas import wire_projection
+from semantic_toolsearch.schema_projection import wire_projection
 from semantic_toolsearch.testing.loopback import Call, LoopbackProvider, Say, Search
 from turn_rounds import converse
 

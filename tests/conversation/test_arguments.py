@@ -304,7 +304,7 @@ FIND = tool(
 
 
 def test_x10_bc22_the_union_as_registered_is_what_counts():
-    from semantic_toolsearch.schemas import wire_projection
+    from semantic_toolsearch.schema_projection import wire_projection
 
     assert check(FIND, {"id": "7"}) == {"id": 7}
     assert check(FIND, {"email": "a@b"}) == {"email": "a@b"}

@@ -28,7 +28,9 @@ from semantic_toolsearch.loaded import loaded_names
 from semantic_toolsearch.mcp.listing import MessageTap
 from semantic_toolsearch.providers.validate import validate
 from semantic_toolsearch.saved_tools import SavedTools, tool_line
-from semantic_toolsearch.schemas import repair_schema, schema_fields, wire_projection
+from semantic_toolsearch.schema_projection import wire_projection
+from semantic_toolsearch.schema_repair import repair_schema
+from semantic_toolsearch.schemas import schema_fields
 from semantic_toolsearch.tool_files import catalog_of_json
 from semantic_toolsearch.trimming import clear_outputs, fit_history
 

@@ -18,7 +18,9 @@ from semantic_toolsearch.errors import CatalogError, InvalidToolError, ToolSearc
 from semantic_toolsearch.lookup import NameTable
 from semantic_toolsearch.names import nearest, split_identifier, squash, wire_names, wire_namespaces
 from semantic_toolsearch.reading import read_definition
-from semantic_toolsearch.schemas import repair_schema, schema_fields, wire_projection
+from semantic_toolsearch.schema_projection import wire_projection
+from semantic_toolsearch.schema_repair import repair_schema
+from semantic_toolsearch.schemas import schema_fields
 from semantic_toolsearch.tokens import tokenize
 from semantic_toolsearch.tool_files import catalog_of_json
 

@@ -22,7 +22,7 @@ from semantic_toolsearch.exchange import (
     as_dict,
 )
 from semantic_toolsearch.hidden_text import may_hide, seen, seen_schema
-from semantic_toolsearch.schemas import wire_projection
+from semantic_toolsearch.schema_projection import wire_projection
 
 if TYPE_CHECKING:
     from semantic_toolsearch.definitions import ToolDefinition

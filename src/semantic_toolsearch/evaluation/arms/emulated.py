@@ -22,7 +22,7 @@ from semantic_toolsearch.evaluation.answers import DEPTH, Answer, Build, How, Wh
 from semantic_toolsearch.evaluation.arms.patterns import written_pattern
 from semantic_toolsearch.modes import MAX_DEFERRED
 from semantic_toolsearch.rankers.bm25 import TEXTBOOK_B, TEXTBOOK_K1
-from semantic_toolsearch.schemas import wire_projection
+from semantic_toolsearch.schema_projection import wire_projection
 
 if TYPE_CHECKING:
     from semantic_toolsearch.catalog import Catalog
