@@ -1,4 +1,4 @@
-"""One agent's view of a ``ToolSearch``: its own lists and visible tools, the same index."""
+"""A ``ToolSearch`` and one agent's lists and permissions in; its view of the same index out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One tool as its owner describes it: checked, cleaned and independent of the object it was made from."""
+"""One tool as its owner describes it in; the same, checked, cleaned and independent of what it was made from, out."""
 
 from __future__ import annotations
 

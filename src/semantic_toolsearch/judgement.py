@@ -1,4 +1,4 @@
-"""What the rules decide about each tool that a ranker found for one query."""
+"""What the rules decide about each tool that a ranker found for one query (records)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reading tool definitions found out, position by position: ok, repaired or quarantined, and why."""
+"""What became of tool definitions, position by position: ok, repaired, quarantined or held, and why (records)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search hands out: hits, the result they belong to, and the explanation of one tool's place."""
+"""What a search hands out: hits, the result they belong to, and the explanation of one tool's place (records)."""
 
 from __future__ import annotations
 

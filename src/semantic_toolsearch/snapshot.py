@@ -1,4 +1,4 @@
-"""One generation of a live catalog: the tools, and all that is built from them, each part on first use."""
+"""A catalog and settings in; one generation out: the tools, and all that searches need of them, built on first use."""
 
 from __future__ import annotations
 

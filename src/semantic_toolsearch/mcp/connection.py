@@ -1,4 +1,4 @@
-"""One server over its whole life: starts its process, lists its tools, answers calls, stops it.
+"""How a server is started in; its tools, and answers to calls, out, until it is stopped: one server's whole life.
 
 Runs inside the event loop of `semantic_toolsearch.mcp.client`. Whatever goes wrong with the server comes out
 as an McpServerError that names its command and ends with the last lines of its standard error.

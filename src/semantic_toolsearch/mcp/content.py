@@ -1,4 +1,4 @@
-"""What a called tool answers: the SDK's content blocks in, one text for the model out."""
+"""The content blocks that a called tool answers in; one text for the model out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server's whole tool list: an open session in, its tools as the server wrote them out.
+"""An open session in; the server's whole tool list, as the server wrote it, out.
 
 The SDK checks a page of tools as one value, so one tool with a broken schema would hide all others on its
 page. Therefore a tap on the incoming messages keeps each page as it came and hands the SDK a plain stand-in

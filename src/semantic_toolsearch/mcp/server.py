@@ -1,4 +1,4 @@
-"""How an MCP server is started: a command line in, its parts (arguments, environment, label) out."""
+"""A command line in; how the MCP server is started (arguments, environment, label) out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BM25 over the tools' tokens: a query's words in, the share of their weight that each tool holds out.
+"""A query's words in; the share of their weight that each tool holds, by BM25 over its tokens, out.
 
 The formula is Lucene's variant (Kamphuis et al., "Which BM25 Do You Mean?", ECIR 2020), whose weights are
 positive in a catalog of any size. A raw score is divided by the weight of all of the query's words, those

@@ -1,4 +1,4 @@
-"""Words and meaning together: BM25 and cosine fused by score, each measured against its own best tool.
+"""A query in; the best tools by words and meaning out: BM25 and cosine fused by score, each against its own best tool.
 
 Fusing by score rather than by rank keeps what the half-of-the-best band and the confidence rule need: a zero,
 and distances between tools. What depends on the embedding model is in ``calibration``; docs/ranking.md has the

@@ -1,4 +1,4 @@
-"""The simple keyword scheme of home-made tool searches: 3 for a word in the name, else 1 in the description.
+"""A query in; tools by the scheme of home-made searches out: 3 for a word in the name, else 1 in the description.
 
 The baseline to compare with, kept to the number. A query is split at white space, and punctuation around
 each term is dropped; terms match as substrings, with case ignored; repeats count again; parameters are not

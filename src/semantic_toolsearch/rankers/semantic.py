@@ -1,4 +1,4 @@
-"""Cosine between a query and every tool's text, by the embedding model alone."""
+"""A query in; the tools whose texts are nearest by the embedding model alone out."""
 
 from __future__ import annotations
 
