@@ -37,7 +37,7 @@ class Review:
         used: The part of it that can be found, loaded and called.
         pins: Content that was pinned or approved, by wire name.
         pinned: Whether there are pins at all, so that a tool without one is new even in the first list.
-        known: Accepted content of tools without a pin that are held or gone now: (namespace, hash) by wire name.
+        remembered: Accepted content of tools without a pin that are held or gone now: (namespace, hash) by wire name.
         held: Why each tool is left out, by wire name.
     """
 
@@ -47,7 +47,7 @@ class Review:
     used: Catalog = field(default_factory=Catalog)
     pins: Mapping[str, str] = field(default_factory=dict)
     pinned: bool = False
-    known: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
+    remembered: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
     held: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -56,7 +56,7 @@ class Review:
         config: SearchConfig,
         pins: Mapping[str, str] | None,
         *,
-        watched: bool,
+        has_hook: bool,
         offered: Catalog | None = None,
     ) -> Review:
         """The review before the first list of tools.
@@ -64,10 +64,10 @@ class Review:
         Args:
             config: The settings.
             pins: Accepted content by wire name, or None where nothing was pinned.
-            watched: Whether somebody is told of changes.
-            offered: What an earlier process last offered; None where that is not known.
+            has_hook: Whether somebody is told of changes.
+            offered: What an earlier process last offered; None where that is not remembered.
         """
-        compares = watched or pins is not None or "hold" in (config.changed_tools, config.new_tools)
+        compares = has_hook or pins is not None or "hold" in (config.changed_tools, config.new_tools)
         return cls(
             config,
             compares,
@@ -92,7 +92,7 @@ class Review:
         if not self.compares or (self.offered is None and not self.pinned):
             return dataclasses.replace(self, offered=offered, used=offered), ()
         before = {} if self.offered is None else dict(zip(self.offered.wire_names, self.offered, strict=True))
-        known, held, told = dict(self.known), {}, []
+        remembered, held, told = dict(self.remembered), {}, []
         for name, tool in zip(offered.wire_names, offered, strict=True):
             was = before.pop(name, None)
             if tool is was:  # of a namespace that was not replaced
@@ -106,16 +106,18 @@ class Review:
             if event is not None and event.held:
                 held[name] = _reason(event)
                 if event.accepted is not None:
-                    known[name] = (tool.namespace, event.accepted)
+                    remembered[name] = (tool.namespace, event.accepted)
             else:
-                known.pop(name, None)
+                remembered.pop(name, None)
         for name, tool in before.items():
             if name not in self.held:
-                known.pop(name, None)  # so that the latest to go stands last
-                known[name] = (tool.namespace, content_hash(tool))
-        known = {name: row for name, row in _bounded(known) if name not in self.pins}
+                remembered.pop(name, None)  # so that the latest to go stands last
+                remembered[name] = (tool.namespace, content_hash(tool))
+        remembered = {name: row for name, row in _bounded(remembered) if name not in self.pins}
         used = offered.without(held) if held else offered
-        return dataclasses.replace(self, offered=offered, used=used, known=known, held=held), tuple(told)
+        return dataclasses.replace(self, offered=offered, used=used, remembered=remembered, held=held), tuple(
+            told
+        )
 
     def approve(self, tools: Iterable[str | ToolChanged]) -> Review:
         """Return a review in which the content that these tools have now is pinned and in use.
@@ -136,19 +138,21 @@ class Review:
             pins[name] = found
         held = {name: reason for name, reason in self.held.items() if pins.get(name) == self.pins.get(name)}
         used = self.used if len(held) == len(self.held) else offered.without(held) if held else offered
-        known = {name: row for name, row in self.known.items() if name not in pins}
-        return dataclasses.replace(self, compares=True, used=used, pins=pins, known=known, held=held)
+        remembered = {name: row for name, row in self.remembered.items() if name not in pins}
+        return dataclasses.replace(
+            self, compares=True, used=used, pins=pins, remembered=remembered, held=held
+        )
 
     def accepted(self) -> dict[str, str]:
         """The content that counts as unchanged, by wire name: pins, and what else is used, held or was offered once."""
-        remembered = {name: found for name, (_, found) in self.known.items()}
-        return {**self.used.pins(), **remembered, **self.pins}
+        hashes = {name: found for name, (_, found) in self.remembered.items()}
+        return {**self.used.pins(), **hashes, **self.pins}
 
     def _judge(
         self, name: str, tool: ToolDefinition, found: str, was: ToolDefinition | None
     ) -> ToolChanged | None:
         """The event of a tool that is not as it was accepted; None where there is nothing to say."""
-        accepted = self.pins.get(name) or (self.known[name][1] if name in self.known else None)
+        accepted = self.pins.get(name) or (self.remembered[name][1] if name in self.remembered else None)
         if accepted is None and was is not None and name not in self.held:
             accepted = content_hash(was)
         if accepted == found:
@@ -172,12 +176,14 @@ def _reason(event: ToolChanged) -> str:
     return f"held, because {why}: look at it, then ToolSearch.approve({event.name!r})"
 
 
-def _bounded(known: Mapping[str, tuple[str | None, str]]) -> Iterator[tuple[str, tuple[str | None, str]]]:
+def _bounded(
+    remembered: Mapping[str, tuple[str | None, str]],
+) -> Iterator[tuple[str, tuple[str | None, str]]]:
     """The latest ``MOST_REMEMBERED`` of each namespace, in order."""
     counts: dict[str | None, int] = {}
-    for namespace, _ in known.values():
+    for namespace, _ in remembered.values():
         counts[namespace] = counts.get(namespace, 0) + 1
-    for name, row in known.items():
+    for name, row in remembered.items():
         if counts[row[0]] > MOST_REMEMBERED:
             counts[row[0]] -= 1
         else:

@@ -97,7 +97,7 @@ class ToolSearch:
         catalog = tools if isinstance(tools, Catalog) else Catalog(tools, strict=strict)
         hook = None if on_event is None else EventHook(on_event)
         empty = Snapshot(Catalog(), spec, config, embedder_of_search(embedder), open_cache(cache), hook=hook)
-        review = Review.first(config, None if pins is None else read_pins(pins), watched=hook is not None)
+        review = Review.first(config, None if pins is None else read_pins(pins), has_hook=hook is not None)
         self._generations = Generations(empty, review, catalog)
         self.sessions: SessionStore | None = None
         if config.session_store is not None:
@@ -431,10 +431,10 @@ class ToolSearch:
         empty = search._snapshot
         opened = read_snapshot(path, tools, empty, strict=strict)
         accepted = opened.pins if pins is None else read_pins(pins)
-        watched = empty.hook is not None
-        review = Review.first(empty.config, accepted, watched=watched)
+        has_hook = empty.hook is not None
+        review = Review.first(empty.config, accepted, has_hook=has_hook)
         if accepted is None and review.compares and tools is not None:
-            review = Review.first(empty.config, None, watched=watched, offered=opened.saved())
+            review = Review.first(empty.config, None, has_hook=has_hook, offered=opened.saved())
         catalog = opened.snapshot.catalog
         search._generations = Generations(empty, review, catalog, opened.snapshot)
         return search

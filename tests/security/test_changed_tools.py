@@ -326,7 +326,7 @@ class TestHeld:
         for start in range(0, 300, 50):
             search.replace("other", [t(f"made_up_{n}") for n in range(start, start + 50)])
         search.replace("other", [])
-        known = search._generations.review.known
+        known = search._generations.review.remembered
         assert sorted(known) == sorted(["wiki__edit", *(f"other__made_up_{n}" for n in range(200, 300))])
         search.replace("wiki", [PULLED])
         assert search.report.held, "another server's names push nothing out"

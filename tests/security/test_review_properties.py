@@ -79,7 +79,7 @@ def test_what_is_in_use_is_what_was_accepted(first, steps, new_tools, pinned, ch
     # Half of the first list was reviewed.
     half = {name: pin for place, (name, pin) in enumerate(catalog.pins().items()) if place % 2}
     model = Model(config, half if pinned else None)
-    review, told = Review.first(config, half if pinned else None, watched=True).next(catalog)
+    review, told = Review.first(config, half if pinned else None, has_hook=True).next(catalog)
     model.check(catalog, review, told)
     for server, what in steps:
         if server != "approve":
@@ -98,7 +98,7 @@ def test_an_opened_list_tells_what_an_earlier_process_was_told_only_when_asked(a
     config = SearchConfig()
     saved = Catalog([t("a", "two")])
     pins = Catalog([t("a", "one")]).pins()
-    _, told = Review.first(config, pins, watched=True, offered=saved).next(
+    _, told = Review.first(config, pins, has_hook=True, offered=saved).next(
         Catalog([t("a", "two")]), again=again
     )
     assert len(told) == again

@@ -15,7 +15,7 @@ from semantic_toolsearch.cli.options import (
     IndexFolder,
     McpCommands,
     RankerName,
-    VisibleNames,
+    VisibleOnly,
 )
 from semantic_toolsearch.cli.output import console, plain, print_json
 from semantic_toolsearch.cli.search import visible_names
@@ -36,7 +36,7 @@ def explain(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", help="As for search.", show_default=False)
     ] = None,
-    visible: VisibleNames = None,
+    visible: VisibleOnly = None,
     as_json: AsJson = False,
 ) -> None:
     """Say why a tool is, or is not, among the answers to a query: its rank, its score by part, the rule.

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-__all__ = ["AsJson", "EmbedderName", "Files", "IndexFolder", "McpCommands", "RankerName", "VisibleNames"]
+__all__ = ["AsJson", "EmbedderName", "Files", "IndexFolder", "McpCommands", "RankerName", "VisibleOnly"]
 
 Files: TypeAlias = Annotated[
     list[str] | None,
@@ -58,7 +58,7 @@ EmbedderName: TypeAlias = Annotated[
     ),
 ]
 
-VisibleNames: TypeAlias = Annotated[
+VisibleOnly: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--visible",

@@ -14,7 +14,7 @@ from semantic_toolsearch.cli.options import (
     IndexFolder,
     McpCommands,
     RankerName,
-    VisibleNames,
+    VisibleOnly,
 )
 from semantic_toolsearch.cli.output import console, plain, print_json
 
@@ -47,7 +47,7 @@ def search(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", help="The most tools to return.", show_default=False)
     ] = None,
-    visible: VisibleNames = None,
+    visible: VisibleOnly = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the tools that fit a need, best first.
