@@ -18,11 +18,6 @@ __all__ = ["MAX_DEFERRED", "ModeChoice", "choose_mode", "within_limits"]
 MAX_DEFERRED: Final = 10_000
 """Most deferred tools that one Anthropic request may hold."""
 
-_HOSTED_API: Final[dict[str, Api]] = {"openai": "responses", "anthropic": "anthropic"}
-_CLIENT_FORM: Final[dict[Api, Literal["reference", "output"]]] = {
-    "responses": "output",
-    "anthropic": "reference",
-}
 _UNFORCEABLE: Final = "tool_choice cannot name a search by the provider"
 
 
@@ -55,7 +50,7 @@ def choose_mode(
     Args:
         config: Its ``mechanism`` says what may be used.
         api: Wire format of the request.
-        support: What the model can do over this transport.
+        support: What the model can do over this transport, looked up for the same ``api``.
         prefer: ``client`` for our ranker where the provider would search.
         mode: A mode that the caller insists on.
         search_forced: Whether ``tool_choice`` names our search tool.
@@ -65,10 +60,9 @@ def choose_mode(
             ``on_unsupported`` is ``raise``.
     """
     provider = support.provider
-    fits = provider is not None and _HOSTED_API[provider] == api
-    hosted = fits and support.hosted and not search_forced
-    form = _CLIENT_FORM.get(api)
-    if not fits or form not in support.client_forms or (form == "output" and search_forced):
+    hosted = support.hosted and not search_forced
+    form = next(iter(support.client_forms), None)
+    if form == "output" and search_forced:
         form = None
     if mode is not None:
         return _as_asked(mode, hosted, form, support, api)
