@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+from faulty_parts import Clock, Moody
 from semantic_toolsearch.dense import DenseSearcher, KnownVectors, Unavailable
 from semantic_toolsearch.embedding import EmbeddingCache, text_hash
 from semantic_toolsearch.guarded import GuardedEmbedder
@@ -17,32 +18,6 @@ from semantic_toolsearch.outages import FIRST_RETRIES, RETRY_SECONDS
 from semantic_toolsearch.testing import HashingEmbedder
 
 TEXTS = [f"tool number {n}: does {word}" for n, word in enumerate(("baking", "fishing", "sewing", "rowing"))]
-
-
-class Clock:
-    """Seconds that pass when the test says so."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-class Moody(HashingEmbedder):
-    """Fails while it is told to, and counts how often it was asked."""
-
-    def __init__(self, *, failing=True, after=0):
-        super().__init__(64)
-        self.failing = failing
-        self.asked = 0
-        self.after = after
-
-    def _encode(self, texts):
-        self.asked += 1
-        if self.failing and self.asked > self.after:
-            raise ConnectionError("the endpoint is away")
-        return super()._encode(texts)
 
 
 def dense(embedder, texts=TEXTS, *, earlier=None, disk=None, clock=None, **options):

@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from faulty_parts import Moody
 from library_tools import TWO_SERVERS, hashed, lexical, t
 from semantic_toolsearch import (
     CallChecked,
@@ -19,23 +20,6 @@ from semantic_toolsearch import (
     ToolSearch,
 )
 from semantic_toolsearch.errors import ConfigError, RankerError
-from semantic_toolsearch.testing import HashingEmbedder
-
-
-class Moody(HashingEmbedder):
-    """An embedder that fails while it is told to."""
-
-    failing = False
-
-    def encode_query(self, texts):
-        if self.failing:
-            raise OSError("out of reach")
-        return super().encode_query(texts)
-
-    def encode_document(self, texts):
-        if self.failing:
-            raise OSError("out of reach")
-        return super().encode_document(texts)
 
 
 def test_a_search_is_told_with_its_outcome_names_and_numbers():
@@ -79,20 +63,18 @@ def test_events_are_records_that_cannot_be_changed():
 def test_bc54_an_outage_is_told_when_it_begins_and_when_it_ends_before_the_searches_it_concerns():
     told, embedder = [], Moody()
     search = hashed(TWO_SERVERS, embedder=embedder, on_event=told.append)
-    embedder.failing = True
     search.search("find a page")
     search.search("find a ticket")
     embedder.failing = False
     search.search("tell the time")
     assert [type(event) for event in told] == [Degraded, Searched, Searched, Recovered, Searched]
-    assert "out of reach" in told[0].reason
+    assert "the endpoint is away" in told[0].reason
     assert told[0].part == told[3].part == "embedding model"
     assert [event.degraded for event in told if isinstance(event, Searched)] == [True, True, False]
 
 
 def test_an_outage_that_begins_with_preparing_is_told_at_once():
     told, embedder = [], Moody()
-    embedder.failing = True
     search = hashed(TWO_SERVERS, embedder=embedder, on_event=told.append)
     search.prepare()
     assert [type(event) for event in told] == [Degraded]
@@ -142,7 +124,6 @@ def test_a_hook_that_raises_breaks_no_search_and_is_logged_once(caplog):
 def test_a_hook_may_search_and_replace_in_its_turn(kind):
     """Nothing is locked while it is called, not even the index that a failing model was to build."""
     told, embedder = [], Moody()
-    embedder.failing = True
 
     def hook(event):
         told.append(event)
@@ -186,7 +167,6 @@ def test_events_of_one_thread_are_told_in_that_thread():
 
 def test_an_outage_that_an_explanation_meets_is_told():
     told, embedder = [], Moody()
-    embedder.failing = True
     search = hashed(TWO_SERVERS, embedder=embedder, on_event=told.append)
     assert search.explain("find a page", "clock").degraded
     assert [type(event) for event in told] == [Degraded]

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from faulty_parts import Moody
 from library_tools import TWO_SERVERS, hashed, lexical, names, shown, t
 from semantic_toolsearch.errors import CatalogError
 from semantic_toolsearch.testing import HashingEmbedder
@@ -60,15 +61,7 @@ def test_x13_a_refused_replacement_changes_nothing():
 
 
 def test_x13_bc54_a_model_that_fails_during_a_replacement_leaves_searches_working():
-    class Failing(HashingEmbedder):
-        failing = False
-
-        def encode_document(self, texts):
-            if self.failing:
-                raise OSError("out of reach")
-            return super().encode_document(texts)
-
-    embedder = Failing()
+    embedder = Moody(failing=False)
     search = hashed(TWO_SERVERS, embedder=embedder)
     search.search("page")
     embedder.failing = True

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from faulty_parts import Moody
 from semantic_toolsearch import Catalog, SearchConfig, ToolDefinition, ToolSearch, saved_tools
 from semantic_toolsearch.errors import (
     CatalogError,
@@ -416,20 +417,12 @@ def test_s21_files_that_were_edited_by_hand_are_called_corrupt(folder, name, cha
 
 
 def test_s21_nothing_is_saved_while_the_model_fails_and_the_old_index_stays(folder):
-    class Failing(HashingEmbedder):
-        failing = False
-
-        def encode_document(self, texts):
-            if self.failing:
-                raise OSError("out of reach")
-            return super().encode_document(texts)
-
-    embedder = Failing()
+    embedder = Moody(failing=False)
     search = build(embedder=embedder)
     search.save(folder)
     embedder.failing = True
     search.replace("fresh", [{"name": "brand_new", "description": "Never seen."}])
-    with pytest.raises(EmbedderError, match="out of reach"):
+    with pytest.raises(EmbedderError, match="the endpoint is away"):
         search.save(folder)
     assert len(load(folder).catalog) == len(TOOLS)
     embedder.failing = False

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from semantic_toolsearch.capabilities import HARNESSES, Capability, combine, parse
+from semantic_toolsearch.capabilities import Capability, combine, parse
 from semantic_toolsearch.config import CAPABILITY_IDS, SearchConfig
 from semantic_toolsearch.errors import ConfigError
 
@@ -77,11 +77,6 @@ def test_e03_ids_objects_and_lists_are_read_alike():
 def test_e01_anything_else_is_refused_with_the_key(value, said):
     with pytest.raises(ConfigError, match=said):
         parse(value)
-
-
-def test_e07_the_worker_harness_carries_the_auto_capability():
-    assert HARNESSES["worker"] == {"capabilities": ["auto_tool_search"]}
-    assert SearchConfig.from_json(HARNESSES["worker"]).mechanism == (AUTO,)
 
 
 @pytest.mark.parametrize("subset", SUBSETS)

@@ -22,6 +22,7 @@ from semantic_toolsearch.embedding.cache import default_cache_path, open_cache
 from semantic_toolsearch.embedding.documents import BATCH
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.testing import HashingEmbedder
+from small_disks import small_disk
 
 TEXTS = [f"tool {number}" for number in range(3 * BATCH)]
 EXPECTED = HashingEmbedder(16).encode_document(TEXTS)
@@ -239,16 +240,8 @@ def test_a_cache_without_room_or_descriptors_costs_one_warning(
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of its own, of a quarter of a megabyte."""
-    if shutil.which("mount") is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
-        pytest.skip("only root can mount a disk")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], capture_output=True
-    ).returncode:
-        pytest.skip("nothing can be mounted here")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    with small_disk(tmp_path / "disk", "256k") as folder:
+        yield folder
 
 
 def test_a_disk_with_any_room_too_little_costs_one_warning(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from saved_folders import ANSWERED, answers, build, load
 
 from semantic_toolsearch.errors import IndexFileError
 from semantic_toolsearch.testing import HashingEmbedder
+from small_disks import small_disk
 
 resource = pytest.importorskip("resource", reason="Windows has no such limits")
 
@@ -100,16 +100,8 @@ def test_without_descriptors_nothing_is_saved_or_loaded_by_halves(tmp_path: Path
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of one megabyte, of its own."""
-    if shutil.which("mount") is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
-        pytest.skip("only root can mount a disk")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], capture_output=True
-    ).returncode:
-        pytest.skip("nothing can be mounted here")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    with small_disk(tmp_path / "disk", "1m") as folder:
+        yield folder
 
 
 def test_a_disk_with_any_room_too_little_keeps_the_old_index(disk: Path) -> None:

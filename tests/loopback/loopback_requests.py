@@ -102,6 +102,11 @@ def result(identity: str, content: Any = "0.92") -> dict[str, Any]:
     return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": identity, "content": content}]}
 
 
+def items_of(response: Any) -> list[dict[str, Any]]:
+    """The output of a Responses response as the next request repeats it."""
+    return [item.to_dict() for item in response.output]
+
+
 def use(identity: str, name: str = "clock", arguments: Any = None) -> dict[str, Any]:
     """A ``tool_use`` block."""
     return {"type": "tool_use", "id": identity, "name": name, "input": arguments or {}}

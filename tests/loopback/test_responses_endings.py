@@ -16,6 +16,7 @@ from loopback_requests import (
     STOCK_FUNCTION,
     function,
     gpt,
+    items_of,
     schema,
 )
 
@@ -32,10 +33,6 @@ from semantic_toolsearch.testing.loopback import (
 
 TOOLS = [CRM, FX_FUNCTION, STOCK_FUNCTION, CLOCK_FUNCTION, HOSTED]
 USER = {"role": "user", "content": "List the open orders of customer C-7."}
-
-
-def _items(response: Any) -> list[dict[str, Any]]:
-    return [item.to_dict() for item in response.output]
 
 
 def _output(call: dict[str, Any], text: str = "[]") -> dict[str, Any]:
@@ -121,7 +118,7 @@ def test_the_request_is_echoed_with_nulls() -> None:
 def test_the_caller_of_a_program_is_there_and_may_be_replayed() -> None:
     caller = {"type": "program", "caller_id": "prog_1"}
     with LoopbackProvider([Call("clock", caller=caller), Say("Noon.")]) as server:
-        items = _items(gpt(server).responses.create(model=GPT, input="Time", tools=[CLOCK_FUNCTION]))
+        items = items_of(gpt(server).responses.create(model=GPT, input="Time", tools=[CLOCK_FUNCTION]))
         assert items[0]["caller"] == caller
         history = [USER, *items, {**_output(items[0]), "caller": caller}]
         assert (

@@ -19,6 +19,7 @@ from loopback_requests import (
     STOCK_FUNCTION,
     function,
     gpt,
+    items_of,
     schema,
 )
 
@@ -34,10 +35,6 @@ TOOLS = [CRM, FX_FUNCTION, STOCK_FUNCTION, CLOCK_FUNCTION, HOSTED]
 USER = {"role": "user", "content": "List the open orders of customer C-7."}
 ORDERS = {"customer_id": "C-7"}
 CRM_SCRIPT = [Search(paths=("crm",)), Call("list_orders", ORDERS), Say("None are open.")]
-
-
-def _items(response: Any) -> list[dict[str, Any]]:
-    return [item.to_dict() for item in response.output]
 
 
 def _output(call: dict[str, Any], text: str = "[]") -> dict[str, Any]:
@@ -80,10 +77,10 @@ def test_hosted_search(stored: bool, streamed: bool) -> None:
     with LoopbackProvider(CRM_SCRIPT) as server:
         client = gpt(server)
         first = ask([USER])
-        _crm_items(_items(first))
-        answer = _output(_items(first)[-1])
+        _crm_items(items_of(first))
+        answer = _output(items_of(first)[-1])
         again = {"items": [answer], "previous_response_id": first.id}
-        last = ask(**again) if stored else ask([USER, *_items(first), answer])
+        last = ask(**again) if stored else ask([USER, *items_of(first), answer])
         assert last.output_text == "None are open."
         assert [(call.name, call.namespace, call.knowledge) for call in server.calls] == [
             ("list_orders", "crm", "loaded")
@@ -99,7 +96,7 @@ def test_a_replay_without_item_ids_needs_no_new_search() -> None:
         history: list[Any] = [USER]
         for _ in range(2):
             items = _without_ids(
-                _items(client.responses.create(model=GPT, input=history, tools=TOOLS, store=False))
+                items_of(client.responses.create(model=GPT, input=history, tools=TOOLS, store=False))
             )
             history += [*items, _output(items[-1])]
         assert [call.knowledge for call in server.calls] == ["loaded", "loaded"]
@@ -110,7 +107,7 @@ def test_a_replay_without_item_ids_needs_no_new_search() -> None:
 
 def test_a_flat_function_comes_back_in_a_namespace_of_its_own() -> None:
     with LoopbackProvider([Search("the fx_rate tool"), Call("fx_rate", ARGUMENTS), Say("0.92")]) as server:
-        items = _items(gpt(server).responses.create(model=GPT, input="Convert", tools=TOOLS))
+        items = items_of(gpt(server).responses.create(model=GPT, input="Convert", tools=TOOLS))
         assert items[0]["arguments"] == {"paths": ["fx_rate"]}
         assert items[1]["tools"][0]["name"] == "fx_rate"
         assert items[2]["namespace"] == "fx_rate"
@@ -120,7 +117,7 @@ def test_paths_are_chosen_by_what_the_model_sees_where_none_are_given() -> None:
     with LoopbackProvider(
         [Search("exchange rate of currencies"), Search("customer orders"), Say("Ready.")]
     ) as server:
-        items = _items(gpt(server).responses.create(model=GPT, input="Convert", tools=TOOLS))
+        items = items_of(gpt(server).responses.create(model=GPT, input="Convert", tools=TOOLS))
     assert [item["arguments"]["paths"] for item in items if item["type"] == "tool_search_call"] == [
         ["fx_rate"],
         ["crm"],
@@ -147,9 +144,9 @@ def test_the_same_inner_name_in_two_namespaces() -> None:
         Call("list_orders", ORDERS, namespace="crm"),
     ]
     with LoopbackProvider(script) as server:
-        first = _items(gpt(server).responses.create(model=GPT, input="Orders", tools=tools))
+        first = items_of(gpt(server).responses.create(model=GPT, input="Orders", tools=tools))
         history = [USER, *first, _output(first[-1])]
-        second = _items(gpt(server).responses.create(model=GPT, input=history, tools=tools))
+        second = items_of(gpt(server).responses.create(model=GPT, input=history, tools=tools))
         assert (first[-1]["namespace"], second[-1]["namespace"]) == ("shop", "crm")
         assert [call.knowledge for call in server.calls] == ["loaded", "blind"]
 
@@ -175,7 +172,7 @@ def test_search_that_the_client_runs(stored: bool) -> None:
             last = client.responses.create(
                 model=GPT, input=news if stored else history, tools=[CLIENT], store=stored, **previous
             )
-            items = _items(last)
+            items = items_of(last)
             call = items[-1]
             if call["type"] == "tool_search_call":
                 assert (call["execution"], call["arguments"]) == ("client", {"query": "shipping eta"})
@@ -256,7 +253,7 @@ def test_the_sdks_stream_helper_reads_a_hosted_search() -> None:
     with LoopbackProvider(CRM_SCRIPT) as server, gpt(server).responses.stream(
         model=GPT, input="Orders", tools=TOOLS
     ) as stream:  # fmt: skip
-        _crm_items(_items(stream.get_final_response()))
+        _crm_items(items_of(stream.get_final_response()))
 
 
 def test_hosted_search_asynchronously() -> None:
@@ -265,7 +262,7 @@ def test_hosted_search_asynchronously() -> None:
             first = await client.responses.create(model=GPT, input=[USER], tools=TOOLS)
             stream = await client.responses.create(
                 model=GPT,
-                input=[_output(_items(first)[-1])],
+                input=[_output(items_of(first)[-1])],
                 tools=TOOLS,
                 previous_response_id=first.id,
                 stream=True,
@@ -274,7 +271,7 @@ def test_hosted_search_asynchronously() -> None:
 
     with LoopbackProvider(CRM_SCRIPT) as server:
         first, events = asyncio.run(talk(server.openai_url))
-    _crm_items(_items(first))
+    _crm_items(items_of(first))
     assert (
         "".join(event.delta for event in events if event.type == "response.output_text.delta")
         == "None are open."
@@ -283,7 +280,7 @@ def test_hosted_search_asynchronously() -> None:
 
 def test_search_and_call_side_by_side() -> None:
     with LoopbackProvider([Parallel([Search("eta"), Call("clock")]), Say("Friday.")]) as server:
-        items = _items(gpt(server).responses.create(model=GPT, input="ETA", tools=[CLIENT, CLOCK_FUNCTION]))
+        items = items_of(gpt(server).responses.create(model=GPT, input="ETA", tools=[CLIENT, CLOCK_FUNCTION]))
         assert [item["type"] for item in items] == ["tool_search_call", "function_call"]
         found = {
             "type": "tool_search_output", "execution": "client", "call_id": items[0]["call_id"], "tools": [ETA],
@@ -300,7 +297,7 @@ def test_search_and_call_side_by_side() -> None:
 def test_a_plain_function_as_search() -> None:
     tools = [function("tool_search", "Search the tools.", schema("query")), CLOCK_FUNCTION]
     with LoopbackProvider([Search("time"), Search("time", limit=3), Search("time")]) as server:
-        (call,) = _items(gpt(server).responses.create(model=GPT, input="Time", tools=tools))
+        (call,) = items_of(gpt(server).responses.create(model=GPT, input="Time", tools=tools))
         limited = gpt(server).responses.create(model=GPT, input="Time", tools=tools)
         tools[0] = function("tool_search", "Search the tools.", schema("query", "limit"))
         required = gpt(server).responses.create(model=GPT, input="Time", tools=tools)
@@ -317,7 +314,7 @@ def test_custom_tools_are_loaded_and_called_with_text() -> None:
     with LoopbackProvider(
         [Search(paths=("sql",)), Call("sql", "SELECT 1"), Call("sql", "SELECT 2")]
     ) as server:
-        items = _items(gpt(server).responses.create(model=GPT, input="Count", tools=tools))
+        items = items_of(gpt(server).responses.create(model=GPT, input="Count", tools=tools))
         events = list(gpt(server).responses.create(model=GPT, input="Count", tools=tools, stream=True))
     text = "".join(event.delta for event in events if event.type == "response.custom_tool_call_input.delta")
     assert (text, events[2].item.input) == ("SELECT 2", "")
@@ -335,5 +332,5 @@ def test_tools_added_by_an_item() -> None:
         "tools": [function("ping", "Is it up?", schema())],
     }
     with LoopbackProvider([Call("ping")], blind_calls=False) as server:
-        items = _items(gpt(server).responses.create(model=GPT, input=[USER, added], tools=[CLOCK_FUNCTION]))
+        items = items_of(gpt(server).responses.create(model=GPT, input=[USER, added], tools=[CLOCK_FUNCTION]))
     assert items[0]["name"] == "ping"

@@ -30,6 +30,22 @@ class Clock:
         return self.now
 
 
+class Moody(HashingEmbedder):
+    """Fails while it is told to, from one call on, and counts how often it was asked."""
+
+    def __init__(self, *, failing=True, after=0):
+        super().__init__()
+        self.failing = failing
+        self.asked = 0
+        self.after = after
+
+    def _encode(self, texts):
+        self.asked += 1
+        if self.failing and self.asked > self.after:
+            raise ConnectionError("the endpoint is away")
+        return super()._encode(texts)
+
+
 class Broken(HashingEmbedder):
     """Gives ``fault(matrix)`` for documents or for queries, while it is told to; counts the calls of that side."""
 
