@@ -93,7 +93,7 @@ def test_replaced_tools_are_found_at_once():
     assert tools.answer("sky__tide_table", {}).text == "tide_table"
 
 
-def test_a_client_of_the_sdk_talks_to_it_and_gets_pictures_as_they_are():
+def test_e64_a_client_of_the_sdk_talks_to_it_and_gets_pictures_as_they_are():
     async def talk(server):
         async with Client(server) as client:
             listed = await client.list_tools()
@@ -109,6 +109,8 @@ def test_a_client_of_the_sdk_talks_to_it_and_gets_pictures_as_they_are():
         tools = SearchedTools(search, lambda call: servers.call(call.namespace, call.name, call.arguments))
         listed, found, picture, failed, degrees = anyio.run(talk, make_server(tools))
     assert [tool.name for tool in listed.tools] == ["tool_search", "call_tool"]
+    search_tool, call_tool = (tool.annotations for tool in listed.tools)
+    assert (search_tool.read_only_hint, search_tool.idempotent_hint, call_tool) == (True, True, None)
     assert json.loads(found.content[0].text)["tools"][0]["name"] == "desk__picture"
     assert [block.type for block in picture.content] == ["text", "image"]
     assert (failed.is_error, failed.content[0].text) == (True, "no such guest")

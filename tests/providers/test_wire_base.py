@@ -18,10 +18,6 @@ json_values = st.recursive(
 )
 
 
-def test_e64_the_search_tool_is_read_only_and_idempotent():
-    assert dict(base.SEARCH_ANNOTATIONS) == {"readOnlyHint": True, "idempotentHint": True}
-
-
 def test_a_projection_is_made_once_and_goes_with_its_definition():
     gc.collect()
     before = len(base._PROJECTIONS)

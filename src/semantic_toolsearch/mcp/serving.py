@@ -86,9 +86,17 @@ def make_server(tools: SearchedTools, *, name: str = "toolsearch") -> Server[Any
     import mcp_types
     from mcp.server.lowlevel import Server
 
+    from semantic_toolsearch.exchange import SEARCH_TOOL_NAME
+    from semantic_toolsearch.providers.base import SEARCH_ANNOTATIONS
+
+    hints = {SEARCH_TOOL_NAME: {"annotations": dict(SEARCH_ANNOTATIONS)}}
+
     async def list_tools(context: Any, params: Any) -> mcp_types.ListToolsResult:
         return mcp_types.ListToolsResult(
-            tools=[mcp_types.Tool.model_validate(entry, by_name=True) for entry in tools.listing()]
+            tools=[
+                mcp_types.Tool.model_validate({**entry, **hints.get(entry["name"], {})}, by_name=True)
+                for entry in tools.listing()
+            ]
         )
 
     async def call_tool(context: Any, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
