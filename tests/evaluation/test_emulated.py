@@ -33,7 +33,8 @@ def test_s24_an_emulation_says_so_and_states_what_is_unknown(arm):
 
 def test_s24_the_unknowns_of_each_variant_are_named():
     assert all(
-        word in BM25.notes[1] for word in (f"k1 = {TEXTBOOK_K1}", f"b = {TEXTBOOK_B}", "stems", "joined text", "ties")
+        word in BM25.notes[1]
+        for word in (f"k1 = {TEXTBOOK_K1}", f"b = {TEXTBOOK_B}", "stems", "joined text", "ties")
     )
     assert all(word in REGEX.notes[1] for word in ("one field", "catalog order", "pattern is written"))
     assert "500 characters a query" in BM25.notes[0]
