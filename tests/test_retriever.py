@@ -185,12 +185,12 @@ def test_s06_one_raw_name_on_several_servers():
 
 def test_s06_a_wire_name_comes_before_other_bearers_of_the_name():
     tools = [
-        t("search", "search, search: a search", server="attic"),
+        t("search", "search, search: a search", server="search"),
         t("search"),
         t("Search", "search", server="a"),
     ]
     found = lexical(tools).search("search").tools
-    assert [hit.tool.namespace for hit in found] == [None, "attic"]
+    assert [hit.tool.namespace for hit in found] == [None, "search"]
     assert found[0].score < found[1].score
 
 
