@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations import BY_NAME, FORMATS, function, record, reference
-from semantic_toolsearch.history import Answered, Asked, Called, Found, Noted, pairs, read
+from semantic_toolsearch.facts import Answered, Asked, Called, Found, Noted
+from semantic_toolsearch.history import pairs, read
 
 every_format = pytest.mark.parametrize("form", FORMATS, ids=str)
 

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from semantic_toolsearch.exchange import SEARCH_TOOL_NAME
-from semantic_toolsearch.history import Place, blocks, plain, unpaired
+from semantic_toolsearch.facts import Place
+from semantic_toolsearch.history import blocks, plain, unpaired
 from semantic_toolsearch.search_records import decoded
 
 if TYPE_CHECKING:

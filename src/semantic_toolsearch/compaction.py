@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.exchange import BRIDGE_TOOL_NAME, SEARCH_TOOL_NAME
-from semantic_toolsearch.history import SYSTEM_ROLES, Called, plain, read
+from semantic_toolsearch.facts import Called
+from semantic_toolsearch.history import SYSTEM_ROLES, plain, read
 from semantic_toolsearch.linking import links, role
 from semantic_toolsearch.loaded import Resolver, named
 from semantic_toolsearch.search_records import canonical, note_names, note_text

@@ -11,7 +11,8 @@ from semantic_toolsearch.broken_searches import without_broken_searches
 from semantic_toolsearch.compaction import is_compaction_note
 from semantic_toolsearch.deferral import plan_turn
 from semantic_toolsearch.errors import ConfigError
-from semantic_toolsearch.history import Called, Found, plain, read
+from semantic_toolsearch.facts import Called, Found
+from semantic_toolsearch.history import plain, read
 from semantic_toolsearch.loaded import Resolver, loaded_names, missing, named
 from semantic_toolsearch.policies import NO_LISTS, PolicyLists
 from semantic_toolsearch.providers import anthropic, anthropic_history, openai_history
@@ -23,7 +24,7 @@ from semantic_toolsearch.turn import Turn, TurnState
 
 if TYPE_CHECKING:
     from semantic_toolsearch.exchange import Api, Mode
-    from semantic_toolsearch.history import Fact
+    from semantic_toolsearch.facts import Fact
     from semantic_toolsearch.loaded import SessionStore
     from semantic_toolsearch.rankers.protocol import Visible
     from semantic_toolsearch.snapshot import Snapshot

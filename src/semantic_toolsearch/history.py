@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
 
 from semantic_toolsearch.exchange import BRIDGE_TOOL_NAME, SEARCH_TOOL_NAME, as_dict
+from semantic_toolsearch.facts import Answered, Asked, Called, Fact, Found, Noted, Place
 from semantic_toolsearch.search_records import (
     MAX_NAME,
-    Form,
     WireName,
     decoded,
     definition_names,
@@ -26,20 +26,7 @@ from semantic_toolsearch.search_records import (
     reference_names,
 )
 
-__all__ = [
-    "Answered",
-    "Asked",
-    "Called",
-    "Fact",
-    "Found",
-    "Noted",
-    "Place",
-    "blocks",
-    "pairs",
-    "plain",
-    "read",
-    "unpaired",
-]
+__all__ = ["blocks", "pairs", "plain", "read", "unpaired"]
 
 MODEL_ROLES: Final = frozenset({"assistant", "model"})
 SYSTEM_ROLES: Final = frozenset({"system", "developer"})
@@ -48,103 +35,6 @@ _HOSTED_PREFIX: Final = "tool_search_tool"
 """How the names of Anthropic's hosted search tools and of their result blocks begin."""
 
 _Key: TypeAlias = tuple[Literal["client", "hosted", "named"], str]
-
-
-class Place(NamedTuple):
-    """Where a call or an answer stands: index of the message, and field and index of the part; None for all of it."""
-
-    at: int
-    field: Literal["content", "tool_calls", "parts"] | None = None
-    part: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The model asked for tools.
-
-    Attributes:
-        at: Index of the message.
-        id: What the answer echoes; empty where the format gives none.
-        arguments: The object sent, or the text that was none.
-        hosted: Whether the provider searches.
-    """
-
-    at: int
-    id: str
-    arguments: Any
-    hosted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A search of this conversation was answered.
-
-    Attributes:
-        at: Index of the message.
-        id: Id of the search, empty where the format gives none.
-        names: Tools that it loads, best first; empty for a miss, an error and an unreadable answer.
-        hosted: Whether the provider searched.
-        form: How the tools arrived: by ``references`` (Anthropic), as ``definitions`` (OpenAI search output),
-            or as a ``record`` (JSON of ours).
-        call: Index of the message with the search.
-        record: The JSON object of a ``record``, or None.
-    """
-
-    at: int
-    id: str
-    names: tuple[WireName, ...]
-    hosted: bool
-    form: Form
-    call: int
-    record: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """The model called a tool, answered or not.
-
-    Attributes:
-        at: Index of the message.
-        id: What the result echoes; empty where the format gives none.
-        name: The tool as called; through the bridge, the tool that it names.
-        namespace: OpenAI namespace, or None.
-        bridged: Whether the call went through ``call_tool``.
-    """
-
-    at: int
-    id: str
-    name: str
-    namespace: str | None = None
-    bridged: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A call of an ordinary tool was answered.
-
-    Attributes:
-        at: Index of the message.
-        id: Id of the call.
-        part: Index of the block within the message, or None where the message is the answer.
-        call: Index of the message with the call.
-    """
-
-    at: int
-    id: str
-    part: int | None
-    call: int
-
-
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """A system message says what a compacted part of the conversation had loaded."""
-
-    at: int
-    names: tuple[WireName, ...]
-
-
-Fact: TypeAlias = Asked | Found | Called | Answered | Noted
-"""One thing that messages say about tools. (Events are what a hook is told, see ``events``.)"""
 
 
 def read(messages: Iterable[Any]) -> tuple[Fact, ...]:

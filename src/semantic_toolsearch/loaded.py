@@ -16,7 +16,8 @@ import numpy as np
 
 from semantic_toolsearch.errors import ConfigError
 from semantic_toolsearch.exact_names import VisibleNames
-from semantic_toolsearch.history import Called, Fact, Found, Noted, read
+from semantic_toolsearch.facts import Called, Fact, Found, Noted
+from semantic_toolsearch.history import read
 from semantic_toolsearch.names import MAX_WIRE_NAME, wire_names, wire_namespaces
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from semantic_toolsearch.errors import ConfigError
-from semantic_toolsearch.history import SYSTEM_ROLES, Answered, blocks, plain, read
+from semantic_toolsearch.facts import Answered
+from semantic_toolsearch.history import SYSTEM_ROLES, blocks, plain, read
 from semantic_toolsearch.linking import links, role
 from semantic_toolsearch.loaded import loaded_names
 from semantic_toolsearch.visible import visible_mask

@@ -19,7 +19,8 @@ from semantic_toolsearch.asking import find, watched
 from semantic_toolsearch.deferral import search_mask
 from semantic_toolsearch.errors import ArgumentsError
 from semantic_toolsearch.exact_names import VisibleNames, named_tools
-from semantic_toolsearch.history import Asked, Found, read
+from semantic_toolsearch.facts import Asked, Found
+from semantic_toolsearch.history import read
 from semantic_toolsearch.loaded import Resolver, named
 from semantic_toolsearch.names import nearest
 from semantic_toolsearch.providers import openai_responses

@@ -9,7 +9,8 @@ from wire_requests import SHOP, obj, record_of, request_of, search_call
 
 from semantic_toolsearch.errors import ConfigError, ConversationError
 from semantic_toolsearch.exchange import RawCall, SearchCall
-from semantic_toolsearch.history import Found, read
+from semantic_toolsearch.facts import Found
+from semantic_toolsearch.history import read
 from semantic_toolsearch.providers import gemini
 
 

@@ -10,7 +10,8 @@ from wire_requests import OPENAI_STUB, SHOP, many, record_of, request_of, search
 from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.errors import ConfigError, ConversationError
 from semantic_toolsearch.exchange import RawCall, SearchCall, TurnPlan, TurnRequest
-from semantic_toolsearch.history import Found, read
+from semantic_toolsearch.facts import Found
+from semantic_toolsearch.history import read
 from semantic_toolsearch.providers import openai_chat
 from semantic_toolsearch.providers.validate import validate
 
