@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from hypothesis import strategies as st
+
 Messages = list[dict[str, Any]]
 
 
@@ -171,3 +173,28 @@ FORMATS = [
 ]
 
 BY_NAME = {form.name: form for form in FORMATS}
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(FORMATS),
+        st.sampled_from(["search", "call", "user", "system"]),
+        st.lists(st.sampled_from("abcz"), max_size=3),
+    ),
+    max_size=8,
+)
+"""What happens in a conversation, step by step, each in a wire format of its own."""
+
+
+def conversation(steps):
+    """The messages of such steps."""
+    messages = []
+    for at, (form, kind, names) in enumerate(steps):
+        if kind == "search":
+            messages += form.search(f"s{at}", names)
+        elif kind == "call":
+            messages += [message for name in names for message in form.call(f"c{at}{name}", name, "out")]
+        elif kind == "user":
+            messages.append(form.user(" ".join(names)))
+        else:
+            messages.append({"role": "system", "content": "You help."})
+    return messages

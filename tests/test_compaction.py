@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations import BY_NAME, FORMATS, record
+from conversations import BY_NAME, FORMATS, STEPS, conversation, record
 from semantic_toolsearch.catalog import Catalog
 from semantic_toolsearch.compaction import compact, compaction_note, is_compaction_note
 from semantic_toolsearch.errors import ConfigError
@@ -254,26 +254,10 @@ def test_x19_a_forged_record_gets_into_no_note():
 
 # Properties --------------------------------------------------------------------------------------------
 
-steps = st.lists(
-    st.tuples(
-        st.sampled_from(FORMATS),
-        st.sampled_from(["search", "call", "user", "system"]),
-        st.lists(st.sampled_from("abcz"), max_size=2),
-    ),
-    max_size=8,
-)
 
-
-@given(steps, st.sets(st.integers(0, 30)), st.sets(st.integers(0, 30)), st.booleans())
+@given(STEPS, st.sets(st.integers(0, 30)), st.sets(st.integers(0, 30)), st.booleans())
 def test_compaction_keeps_what_is_loaded_leaves_whole_pairs_and_one_note(plan, first, second, known):
-    messages = []
-    for at, (form, kind, names) in enumerate(plan):
-        if kind == "search":
-            messages += form.search(f"s{at}", names)
-        elif kind == "call":
-            messages += [m for name in names for m in form.call(f"c{at}{name}", name, "out")]
-        else:
-            messages.append(form.user("x") if kind == "user" else dict(SYSTEM))
+    messages = conversation(plan)
     tools = ABC if known else None
     before, shorter = loaded_names(messages, ABC), messages
     for drop in (first, second):
