@@ -1,6 +1,7 @@
-"""Every number that the behaviour of a search depends on, as one frozen record.
+"""Every setting of searches, turns and live catalogs, as one frozen record.
 
-Three presets repeat the documented behaviour of other systems, so that they can be compared on equal terms.
+Three presets repeat the documented behaviour of other systems, so that they can be compared on equal terms. About half
+of the settings exist for them, and have a default that hardly anybody has reason to change.
 """
 
 from __future__ import annotations
