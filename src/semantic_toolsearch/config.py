@@ -1,7 +1,8 @@
 """Every setting of searches, turns and live catalogs, as one frozen record.
 
-Three presets repeat the documented behaviour of other systems, so that they can be compared on equal terms. About half
-of the settings exist for them, and have a default that hardly anybody has reason to change.
+Three presets repeat the documented behaviour of other systems, so that they can be compared on equal terms. What
+``offer_limit``, ``ties``, ``activate``, ``loaded_take_places``, ``result_schemas`` and ``search_scope`` choose is there
+for that; others have little reason to change it.
 """
 
 from __future__ import annotations
