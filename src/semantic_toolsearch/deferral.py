@@ -59,7 +59,7 @@ def plan_turn(
         config: The settings.
         api: Wire format of the request.
         support: What the model can do over this transport, looked up for the same ``api``.
-        loaded: Wire names that the conversation loaded, in first-seen order; those that are not visible do
+        loaded: Wire names that the conversation loaded, in first-places order; those that are not visible do
             not count.
         native: Those of ``loaded`` whose load stands in the messages in this provider's own form. The others
             are sent in full in the modes that otherwise keep the tool list as it is. None for all of them.
@@ -86,34 +86,34 @@ def plan_turn(
             ``raise``; lists contradict each other; ``visible`` has another length.
         UnknownToolError: No visible tool, or more than one, is called ``forced``.
     """
-    seen = _seen(catalog, visible)
+    places = _visible_places(catalog, visible)
     names = catalog.wire_names
-    policies = decide(catalog, seen, config, agent=agent, turn=turn)
+    policies = decide(catalog, places, config, agent=agent, turn=turn)
     search_forced = forced == SEARCH_TOOL_NAME
     must = _forced(catalog, forced, visible)
     choice = choose_mode(config, api, support, prefer=prefer, mode=mode, search_forced=search_forced)
     most = None if support.most_tools is None else support.most_tools - extra
     wanted, active = _deferrable(
-        catalog, config, seen, policies, searched, window, count, searched_before, most
+        catalog, config, places, policies, searched, window, count, searched_before, most
     )
     wanted -= {place for name in forced_before for place in catalog.exact(name)} | {must}
     choice = within_limits(choice, config, api, support, len(wanted))
-    limited = _limited(catalog, config, seen)
+    limited = _limited(catalog, config, places)
     unloaded = config.unloaded
-    if choice.mode == "stub" and most is not None and len(seen) + 1 > most:
+    if choice.mode == "stub" and most is not None and len(places) + 1 > most:
         unloaded = "omit"
     if choice.mode != "stub" or unloaded != "stub":
         wanted -= limited
     if choice.mode == "full" or not wanted - limited:
         wanted = set()
 
-    known = {names[place]: place for place in seen}
+    known = {names[place]: place for place in places}
     remembered = [known[name] for name in dict.fromkeys(loaded) if known.get(name) in wanted]
     arrived = _arrived(choice.mode, remembered, names, native)
     room = None
     crowded: list[str] = []
-    if choice.mode == "stub" and most is not None and len(seen) > most:
-        room = max(most - 1 - (len(seen) - len(wanted)), 0)  # beside the search tool
+    if choice.mode == "stub" and most is not None and len(places) > most:
+        room = max(most - 1 - (len(places) - len(wanted)), 0)  # beside the search tool
         crowded = [names[place] for place in arrived[: max(len(arrived) - room, 0)]]
         arrived = arrived[len(crowded) :]
     left = wanted.difference(arrived)
@@ -122,7 +122,7 @@ def plan_turn(
         left = set()
     serves_extra = extra_deferred > 0 and choice.mode == "hosted"
     final: Mode = choice.mode if left or serves_extra else "full"
-    full = [place for place in seen if place not in wanted] + arrived
+    full = [place for place in places if place not in wanted] + arrived
     warnings = [*combine(config.mechanism).warnings, *policies.warnings]
     if limited:
         warnings.append(f"No search returns {_tools(len(limited))} that somebody else executes.")
@@ -137,7 +137,7 @@ def plan_turn(
         api=api,
         reason=_reason(final, choice, active, len(full), len(left), bool(wanted), config, policies),
         full=tuple(names[place] for place in full),
-        deferred=tuple(names[place] for place in seen if place in left),
+        deferred=tuple(names[place] for place in places if place in left),
         loaded=tuple(names[place] for place in remembered if names[place] not in crowded),
         search=_searcher(final, support),
         unloaded="omit" if len(left) > MAX_DEFERRED else unloaded,
@@ -158,7 +158,7 @@ def search_mask(
     ``unregistered="limited"`` no tool that somebody else executes.
     """
     mask = np.zeros(len(catalog), dtype=np.bool_)
-    mask[_seen(catalog, visible)] = True
+    mask[_visible_places(catalog, visible)] = True
     if config.search_scope == "deferred":
         scope = {*plan.deferred, *plan.loaded}
         mask &= np.array([name in scope for name in catalog.wire_names], dtype=np.bool_)
@@ -167,7 +167,7 @@ def search_mask(
     return mask
 
 
-def _seen(catalog: Catalog, visible: Visible | None) -> list[int]:
+def _visible_places(catalog: Catalog, visible: Visible | None) -> list[int]:
     if visible is None:
         return list(range(len(catalog)))
     if len(visible) != len(catalog):
@@ -184,7 +184,7 @@ def _forced(catalog: Catalog, forced: str | None, visible: Visible | None) -> in
 def _deferrable(
     catalog: Catalog,
     config: SearchConfig,
-    seen: Sequence[int],
+    places: Sequence[int],
     policies: Policies,
     searched: Sequence[str],
     window: int | None,
@@ -195,16 +195,16 @@ def _deferrable(
     """Return the positions that policy defers, and the comparison with the threshold in words."""
     check = check_threshold(
         config.threshold,
-        tools=len(seen),
-        tokens=lambda: sum(_definition_tokens(catalog, place, count) for place in seen),
+        tools=len(places),
+        tokens=lambda: sum(_definition_tokens(catalog, place, count) for place in places),
         window=window,
         cap=config.threshold_cap,
     )
-    everything = set(seen) - policies.kept
+    everything = set(places) - policies.kept
     flagged = set(policies.flagged) if config.activate == "flagged" else set()
     if check.reached:
         return everything, check.words
-    if most is not None and len(seen) > most and config.threshold is not None:
+    if most is not None and len(places) > most and config.threshold is not None:
         return everything, f"{check.words}, but a request may have {most:,}"
     if config.sticky and searched_before and config.threshold is not None:
         # A search record does not tell whether flags or the threshold had started it; what was found does.
@@ -226,7 +226,7 @@ def _definition_tokens(catalog: Catalog, place: int, count: Callable[[Any], int]
 def _arrived(
     mode: Mode, remembered: Sequence[int], names: Sequence[str], native: Sequence[str] | None
 ) -> list[int]:
-    """Return the loaded tools whose schema this request must bring, in first-seen order."""
+    """Return the loaded tools whose schema this request must bring, in first-places order."""
     if mode == "stub":
         return list(remembered)
     if mode in _DECLARING and native is not None:
@@ -235,10 +235,10 @@ def _arrived(
     return []
 
 
-def _limited(catalog: Catalog, config: SearchConfig, seen: Sequence[int]) -> set[int]:
+def _limited(catalog: Catalog, config: SearchConfig, places: Sequence[int]) -> set[int]:
     if config.unregistered == "search":
         return set()
-    return {place for place in seen if not catalog[place].registered}
+    return {place for place in places if not catalog[place].registered}
 
 
 def _without_search(choice: ModeChoice, final: Mode, extra_deferred: int, search_forced: bool) -> list[str]:
