@@ -45,6 +45,21 @@ def shown(result):
     return [hit.name for hit in (*result.tools, *result.hints)]
 
 
+ORDER = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["cond"],
+    "properties": {"cond": {"$ref": "#/$defs/Cond", "description": "filter"}},
+    "$defs": {
+        "Cond": {
+            "type": "object",
+            "required": ["id"],
+            "properties": {"id": {"type": "integer", "minimum": 1}, "kind": {"enum": ["a", "b", None]}},
+        }
+    },
+}
+"""Parameters with a definition, a bound and null among the values, as a server sent them."""
+
 TWO_SERVERS = [
     t("search", "Find a page", server="wiki"),
     t("search", "Find a ticket", server="desk"),

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 from case_tools import best, obj, sent_schema, t
 
+from library_tools import ORDER
 from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.arguments import check
 from semantic_toolsearch.catalog import Catalog
@@ -235,19 +236,6 @@ def test_bc22_no_projection_means_quarantine(schema):
 
 # --- BC-24: the revealed schema is complete
 
-ORDER = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["cond"],
-    "properties": {"cond": {"$ref": "#/$defs/Cond", "description": "filter"}},
-    "$defs": {
-        "Cond": {
-            "type": "object",
-            "required": ["id"],
-            "properties": {"id": {"type": "integer", "minimum": 1}, "kind": {"enum": ["a", "b", None]}},
-        }
-    },
-}
 DOSE = {
     "required": ["patient"],
     "definitions": {"Dose": {"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5}},

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from library_tools import ORDER
 from semantic_toolsearch import ToolDefinition
 from semantic_toolsearch.arguments import check
 from semantic_toolsearch.errors import ArgumentsError, InvalidToolError, ToolSearchError
@@ -315,22 +316,7 @@ def test_x10_bc22_the_union_as_registered_is_what_counts():
     assert '"anyOf"' in str(error)
 
 
-ORDERS = tool(
-    {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["cond"],
-        "properties": {"cond": {"$ref": "#/$defs/Cond", "description": "filter"}},
-        "$defs": {
-            "Cond": {
-                "type": "object",
-                "required": ["id"],
-                "properties": {"id": {"type": "integer", "minimum": 1}, "kind": {"enum": ["a", "b", None]}},
-            }
-        },
-    },
-    "order_query",
-)
+ORDERS = tool(ORDER, "order_query")
 
 
 def test_x10_bc24_definitions_bounds_and_null_in_an_enum_hold():

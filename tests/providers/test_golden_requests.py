@@ -20,6 +20,7 @@ from wire_requests import (
     rows,
 )
 
+from library_tools import ORDER
 from semantic_toolsearch.providers.validate import validate
 
 ROWS = {file: (api, request) for file, api, request in rows()}
@@ -226,28 +227,15 @@ def obj_icon():
 
 @pytest.mark.parametrize("api", PROVIDERS)
 def test_bc22_bc24_the_schema_keeps_its_meaning(api):
-    order = {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["cond"],
-        "properties": {"cond": {"$ref": "#/$defs/Cond", "description": "filter"}},
-        "$defs": {
-            "Cond": {
-                "type": "object",
-                "required": ["id"],
-                "properties": {"id": {"type": "integer", "minimum": 1}, "kind": {"enum": ["a", "b", None]}},
-            }
-        },
-    }
     union = {"anyOf": [obj_of("id"), obj_of("email")]}
     request = request_of(
-        [{"name": "order_query", "parameters": order}, {"name": "ticket_find", "parameters": union}],
+        [{"name": "order_query", "parameters": ORDER}, {"name": "ticket_find", "parameters": union}],
         "stub",
         api,
         loaded=("order_query", "ticket_find"),
     )
     found = {entry["name"]: entry["schema"] for entry in entries(api, request)}
-    assert found["order_query"] == order
+    assert found["order_query"] == ORDER
     assert found["ticket_find"]["type"] == "object"
     assert set(found["ticket_find"]["properties"]) == {"id", "email"}
 
