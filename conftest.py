@@ -109,7 +109,10 @@ def _known(words: list[str]) -> None:
     unknown = {each for some in extras for each in some.split(",")} - set(project["optional-dependencies"])
     if words[0] == "make":
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-        unknown |= {word for word in words[1:] if not re.search(rf"^{word}:", makefile, re.MULTILINE)}
+        said = {
+            word: rf"^{word.partition('=')[0]} \?=" if "=" in word else rf"^{word}:" for word in words[1:]
+        }
+        unknown |= {word for word, line in said.items() if not re.search(line, makefile, re.MULTILINE)}
     elif words[0] == "python":
         unknown |= {word for word in words[1:2] if not (ROOT / word).exists() and not word.startswith("-")}
     elif words[0] not in ("pip", "export"):

@@ -16,6 +16,8 @@ from semantic_toolsearch.evaluation.dataset import Query
 from semantic_toolsearch.evaluation.hosted import HOSTED, has_key, live_arm
 from semantic_toolsearch.evaluation.hosted.prepared import SAME_REQUEST
 from semantic_toolsearch.evaluation.hosted.requests import Requests
+from semantic_toolsearch.providers.validate import validate
+from semantic_toolsearch.providers.violations import Violation
 from semantic_toolsearch.testing.loopback import (
     Call,
     LoopbackProvider,
@@ -324,13 +326,17 @@ def test_more_tools_than_the_provider_takes_are_refused_before_anything_is_sent(
         )
 
 
-def test_a_tool_that_would_spoil_the_request_is_left_out_and_told(tmp_path):
-    spoiling = (
-        shop()
-        .tools[2]
-        .model_copy(update={"parameters": {"type": "object", "properties": {"año": {"type": "string"}}}})
-    )
-    dataset = shop(tools=(*shop().tools[:2], spoiling, *shop().tools[3:]))
+def test_a_tool_that_would_spoil_the_request_is_left_out_and_told(tmp_path, monkeypatch):
+    """No definition breaks a known rule once it is rendered, so that a rule which comes later stands for it."""
+
+    def newer_rules(api, tools, **settings):
+        yield from validate(api, tools, **settings)
+        for place, entry in enumerate(tools):
+            if entry["name"] == "crm__list_orders":
+                yield Violation("tool_shape", f"$.tools[{place}].description", "no orders are listed.")
+
+    monkeypatch.setattr("semantic_toolsearch.evaluation.hosted.requests.validate", newer_rules)
+    dataset = shop()
     with LoopbackProvider(searches_once) as server:
         arm = arm_of("anthropic-bm25", server, tmp_path)
         answers = asked(arm, dataset)
