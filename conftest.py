@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sybil import Example
 
 ROOT = Path(__file__).parent
-READ_ONLY = ("README.md", "docs/evaluation.md")
+READ_ONLY = ("README.md", "docs/evaluation.md", "docs/reliability.md")
 """Pages whose commands are read and not run."""
 
 RUN_ELSEWHERE = ("docs/cli.md",)
