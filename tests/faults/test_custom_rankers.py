@@ -6,8 +6,8 @@ import asyncio
 
 import numpy as np
 import pytest
-from faulty_parts import DEFERRING, QUERY, TOOLS, answered_in_a_turn
 
+from faulty_parts import DEFERRING, QUERY, TOOLS, answered_in_a_turn
 from semantic_toolsearch import Ranking, ToolSearch
 from semantic_toolsearch.dense import Unavailable
 from semantic_toolsearch.errors import RankerError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from faulty_parts import QUERY, RANKERS, Broken, searching, warnings_of
 
+from faulty_parts import QUERY, RANKERS, Broken, searching, warnings_of
 from semantic_toolsearch.dense import DenseSearcher, KnownVectors, Unavailable
 from semantic_toolsearch.embedding import EmbeddingCache, checked, embed_documents
 from semantic_toolsearch.errors import EmbedderError

@@ -9,8 +9,8 @@ import threading
 
 import numpy as np
 import pytest
-from faulty_parts import DEFERRING, QUERY, TOOLS, Clock, answered_in_a_turn, custom, warnings_of
 
+from faulty_parts import DEFERRING, QUERY, TOOLS, Clock, answered_in_a_turn, custom, warnings_of
 from semantic_toolsearch import SearchConfig, ToolSearch
 from semantic_toolsearch.errors import ConfigError, EmbedderError
 from semantic_toolsearch.guarded import GuardedEmbedder

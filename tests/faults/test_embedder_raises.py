@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
 from faulty_parts import (
     DEFERRING,
     QUERY,
@@ -16,7 +17,6 @@ from faulty_parts import (
     searching,
     warnings_of,
 )
-
 from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.errors import EmbedderError
 from semantic_toolsearch.testing import HashingEmbedder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from faulty_parts import DEFERRING, QUERY, TOOLS, answered_in_a_turn, custom, warnings_of
 
+from faulty_parts import DEFERRING, QUERY, TOOLS, answered_in_a_turn, custom, warnings_of
 from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.errors import EmbedderError, ToolSearchError
 from semantic_toolsearch.index import FaissIndex

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from faulty_parts import QUERY, TOOLS, warnings_of
 
+from faulty_parts import QUERY, TOOLS, warnings_of
 from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.embedding import resolve_embedder, shipped, shipped_model
 from semantic_toolsearch.errors import ConfigError, EmbedderError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
-from faulty_parts import QUERY, TOOLS, Broken, Clock, raising, warnings_of
 
+from faulty_parts import QUERY, TOOLS, Broken, Clock, raising, warnings_of
 from semantic_toolsearch import ToolSearch
 from semantic_toolsearch.guarded import GuardedEmbedder
 from semantic_toolsearch.outages import FIRST_RETRIES, RETRY_SECONDS

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from faulty_parts import QUERY, TOOLS, Clock, warnings_of
 from rough_endpoint import RoughEndpoint, answer, rough_endpoint, says
 
+from faulty_parts import QUERY, TOOLS, Clock, warnings_of
 from semantic_toolsearch import OpenAICompatibleEmbedder, ToolSearch
 from semantic_toolsearch.errors import EmbedderError
 from semantic_toolsearch.guarded import GuardedEmbedder

@@ -8,10 +8,10 @@ import threading
 import anthropic
 import openai
 import pytest
-from turn_rounds import CLAUDE, GPT, TOOLS, USER, answers, converse, lexical, reply, send
 
 from semantic_toolsearch import SearchConfig, ToolSearch
 from semantic_toolsearch.testing.loopback import LoopbackProvider, Say, Search
+from turn_rounds import CLAUDE, GPT, TOOLS, USER, answers, converse, lexical, reply, send
 
 ROUNDS = 200
 SESSIONS = {"bill a customer": "create_invoice", "letter to a person": "send_email"}

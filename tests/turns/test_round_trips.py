@@ -7,6 +7,9 @@ import json
 import anthropic
 import openai
 import pytest
+
+from semantic_toolsearch import ToolSearch
+from semantic_toolsearch.testing.loopback import Call, Cut, LoopbackProvider, Parallel, Say, Search, Status
 from turn_rounds import (
     CLAUDE,
     GPT,
@@ -25,9 +28,6 @@ from turn_rounds import (
     text_of,
     used,
 )
-
-from semantic_toolsearch import ToolSearch
-from semantic_toolsearch.testing.loopback import Call, Cut, LoopbackProvider, Parallel, Say, Search, Status
 
 BILL = Search("bill a customer", paths=("create_invoice",))
 NAMED = [(api, mode) for api, mode in MODES if mode != "full"]

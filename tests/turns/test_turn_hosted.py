@@ -7,6 +7,18 @@ from typing import get_args
 
 import pytest
 from anthropic.types import ToolUnionParam
+
+from semantic_toolsearch import ToolSearch
+from semantic_toolsearch.testing.loopback import (
+    HOSTED_ERRORS,
+    Call,
+    HostedError,
+    LoopbackProvider,
+    Parallel,
+    Pause,
+    Say,
+    Search,
+)
 from turn_rounds import (
     CLAUDE,
     GPT,
@@ -20,18 +32,6 @@ from turn_rounds import (
     reply,
     send,
     tool,
-)
-
-from semantic_toolsearch import ToolSearch
-from semantic_toolsearch.testing.loopback import (
-    HOSTED_ERRORS,
-    Call,
-    HostedError,
-    LoopbackProvider,
-    Parallel,
-    Pause,
-    Say,
-    Search,
 )
 
 BM25 = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
