@@ -221,3 +221,19 @@ def test_x26_nonsense_is_reported_or_passed_over_but_never_raises(api, tools):
 def test_an_unknown_format_is_the_programs_mistake():
     with pytest.raises(ConfigError, match="cohere"):
         validate("cohere", [])
+
+
+class _Unreadable:
+    """An SDK object of which nothing can be read."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
+@pytest.mark.parametrize("api", RULES)
+def test_messages_that_hold_themselves_or_raise_are_checked_all_the_same(api):
+    endless: list = []
+    endless.append(endless)
+    for content in ([_Unreadable()], endless, _Unreadable()):
+        message = {"role": "user", "content": content, "parts": content}
+        assert isinstance(validate(api, [], messages=[message, _Unreadable()]), tuple)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
@@ -29,6 +30,12 @@ RULES: Final[Mapping[Api, Mapping[str, str]]] = MappingProxyType(
     }
 )
 """What is checked: for each wire format the rules by id, each in one sentence."""
+
+
+_LISTS: Final = ("content", "parts", "tools", "tool_calls")
+_DEEPEST: Final = 32
+"""Lists and messages inside of one another that are read; no wire format nests half as deep, and lists of a program may
+hold themselves."""
 
 
 def validate(
@@ -80,14 +87,15 @@ def validate(
     return tuple(rules.check(tools, messages, choice))
 
 
-def _plain(values: Any) -> Any:
-    """Return a list of dicts or SDK objects as plain dicts, those inside of messages too."""
+def _plain(values: Any, depth: int = _DEEPEST) -> Any:
+    """Return a list of dicts or SDK objects as plain dicts, those inside of messages too; nothing raises on the way."""
+    if not depth:
+        return None
     if isinstance(values, list | tuple):
-        return [_plain(value) for value in values]
-    value = as_dict(values)
+        return [_plain(value, depth - 1) for value in values]
+    value: Any = {}  # of an object that cannot say what it holds
+    with contextlib.suppress(Exception):
+        value = as_dict(values)
     if isinstance(value, Mapping):
-        return {
-            key: _plain(part) if key in ("content", "parts", "tools", "tool_calls") else part
-            for key, part in value.items()
-        }
+        return {key: _plain(part, depth - 1) if key in _LISTS else part for key, part in value.items()}
     return value
