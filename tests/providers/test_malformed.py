@@ -82,7 +82,19 @@ def test_arguments_nested_beyond_all_use_fail_no_response(sent):
     assert base.read_call(id="1", name="other", arguments=sent, raw={}).id == "1"
 
 
-def test_a_name_that_utf8_cannot_carry_is_answered_in_a_form_that_it_can():
-    part = {"functionCall": {"name": "\ud83d", "id": "\ud83d", "args": {}}}
-    (call,) = PROVIDERS["gemini"].parse({"candidates": [{"content": {"parts": [part]}}]}).calls
-    json.dumps(PROVIDERS["gemini"].call_result(call, "x", is_error=True), ensure_ascii=False).encode()
+CALLED = {"name": "\ud83d", "arguments": "{}"}
+ODD_IDS = [
+    ("anthropic", {"content": [{"type": "tool_use", "id": "\ud83d", "name": "read_file", "input": {}}]}),
+    ("responses", {"output": [{"type": "function_call", "call_id": "\ud83d", **CALLED}]}),
+    ("chat", {"choices": [{"message": {"tool_calls": [{"id": "\ud83d", "function": CALLED}]}}]}),
+    (
+        "gemini",
+        {"candidates": [{"content": {"parts": [{"functionCall": {"id": "\ud83d", "name": "\ud83d"}}]}}]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("api", "body"), ODD_IDS)
+def test_an_id_that_utf8_cannot_carry_is_answered_in_a_form_that_it_can(api, body):
+    (call,) = PROVIDERS[api].parse(body).calls
+    json.dumps(PROVIDERS[api].call_result(call, "x", is_error=True), ensure_ascii=False).encode()

@@ -140,7 +140,12 @@ def call_result(call: RawCall, text: str, *, is_error: bool) -> dict[str, Any]:
 
 
 def _result(call_id: str, content: Any, *, is_error: bool) -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": is_error}
+    return {
+        "type": "tool_result",
+        "tool_use_id": base.wire_text(call_id),
+        "content": content,
+        "is_error": is_error,
+    }
 
 
 def _full(name: str, tool: ToolDefinition) -> dict[str, Any]:

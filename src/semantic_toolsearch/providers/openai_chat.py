@@ -90,7 +90,7 @@ def call_result(call: RawCall, text: str, *, is_error: bool) -> dict[str, Any]:
 
 
 def _result(call_id: str, content: str) -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": call_id, "content": content}
+    return {"role": "tool", "tool_call_id": base.wire_text(call_id), "content": content}
 
 
 def _function(

@@ -107,5 +107,5 @@ def _open_searches(items: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 def output_item(kind: str, identity: str, text: str, caller: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return an output item; the caller of a program's call goes back with it."""
-    item: dict[str, Any] = {"type": kind, "call_id": identity, "output": text}
+    item: dict[str, Any] = {"type": kind, "call_id": wire_text(identity), "output": text}
     return {**item, "caller": dict(caller)} if isinstance(caller, Mapping) else item

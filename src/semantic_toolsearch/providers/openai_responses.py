@@ -16,6 +16,7 @@ from semantic_toolsearch.providers.base import (
     own_tools,
     tools_named,
     unloaded_names,
+    wire_text,
 )
 from semantic_toolsearch.providers.openai_entries import client_search, entry_of, own_function, stub_of
 from semantic_toolsearch.providers.openai_namespaces import namespaces_of
@@ -92,7 +93,7 @@ def search_answer(call: SearchCall, record: dict[str, Any], request: TurnRequest
     names = dict.fromkeys((*record["loaded"], *again))
     return {
         "type": "tool_search_output",
-        "call_id": call.id,
+        "call_id": wire_text(call.id),
         "execution": "client",
         "status": "completed",
         "tools": [entry_of(name, tool, deferred=True) for name, tool in tools_named(request, names)],
