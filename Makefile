@@ -1,6 +1,6 @@
 # Everything here needs only Python 3.11 or newer, make, and a PyPI mirror.
 #   make demo   the main job on real input: starts MCP servers, searches their tools, calls one
-#   make test   formatting, lint, types, import rules and tests
+#   make test   formatting, lint, types, import rules and tests; make coverage says which lines they run
 #   make fuzz   random and coverage-guided inputs, about five minutes; FUZZ_EXAMPLES and FUZZ_SECONDS for more
 #   make docs   the documentation as a site, in build/docs
 #   make audit  known vulnerabilities of everything that is installed here; asks PyPI's advisory service
@@ -26,7 +26,7 @@ RUN ?= .data/run
 FUZZ_EXAMPLES ?= 50
 FUZZ_SECONDS ?= 150
 
-.PHONY: demo test fuzz docs audit check-data bench eval baseline format clean
+.PHONY: demo test coverage fuzz docs audit check-data bench eval baseline format clean
 
 demo: $(CORE)
 	@$(BIN)/python demo/install_servers.py
@@ -38,7 +38,10 @@ test: $(DEV)
 	$(BIN)/mypy
 	$(BIN)/mypy tests/test_public_types.py
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -m "not data and not slow" --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -m "not data and not slow"
+
+coverage: $(DEV)
+	$(BIN)/python -m pytest -q -m "not data and not slow" --cov --cov-report=term:skip-covered
 
 # --strict: a package that the service does not answer for fails the check instead of passing it.
 audit: $(AUDIT)
