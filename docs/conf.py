@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 project = "semantic_toolsearch"
-copyright = "the semantic_toolsearch maintainers"  # noqa: A001 - Sphinx' name for it
+project_copyright = "the semantic_toolsearch maintainers"
 version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
