@@ -88,7 +88,8 @@ def main() -> None:
     parser.add_argument("--embedder", default="small", help="name of a model that comes with the library")
     chosen = parser.parse_args()
     embedder, cache = Remembering(resolve_embedder(chosen.embedder)), EmbeddingCache(max_entries=400_000)
-    datasets = [source.load().split("dev") for source in find_datasets(chosen.data)]
+    loaded = (source.load() for source in find_datasets(chosen.data))
+    datasets = [each.split("dev") for each in loaded if any(query.split == "dev" for query in each.queries)]
     for ranker in chosen.ranker or ("hybrid", "semantic", "bm25"):
         means = defaultdict(list)
         for dataset in map(smaller, datasets):
